@@ -1,27 +1,30 @@
 """The programs that attend to every change, formatters and language servers, as extensions of a workspace."""
 
 import asyncio
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from toolwright.definition import Call, Result, Tool, ToolContext
+from toolwright.definition import ANY, Call, Result, Tool, ToolContext
 from toolwright.events import Bus, Event
 from toolwright.extension import Extension
 from toolwright.hooks import CallHook, Proceed
 from toolwright.record import record
+from toolwright.registry import Registry
 from toolwright.settings import Settings
 
 if TYPE_CHECKING:
+    from toolwright.agents import Agents
     from toolwright.files.store import Commit, Files
     from toolwright.folders import Folders
     from toolwright.format.formatting import Formatters
     from toolwright.lsp.languages import Languages
+    from toolwright.process.lookup import Lookup
+    from toolwright.process.program_box import ProgramBoxes
+    from toolwright.process.sandbox import Sandbox
     from toolwright.process.scope import Scopes
     from toolwright.session.session import Session
-    from toolwright.truncate import Truncator
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -40,10 +43,6 @@ class LspDiagnostics(Event):
     path: str
 
 
-_CHANGING = ("write", "edit", "multiedit", "apply_patch")
-_LOOKING = ("read", "glob", "grep", "list", "lsp", "skill", "webfetch", "websearch", "codesearch")
-_QUIET = frozenset((*_CHANGING, *_LOOKING, "todowrite", "todoread", "question", "invalid"))
-"""Tools that change no files, or none that servers are not told of."""
 LATER = 0.2
 """Seconds before a file that was read is opened in its server, so that a single call does not pay for it."""
 
@@ -53,8 +52,9 @@ class Attended(Protocol):
 
     environment: Mapping[str, str]
     bus: Bus
+    registry: Registry
     folders: "Folders"
-    truncator: "Truncator"
+    agents: "Agents"
     trusted: bool
     closed: bool
     sessions_open: "dict[str, Session]"
@@ -65,6 +65,10 @@ class Attended(Protocol):
     def files(self) -> "Files": ...
     @property
     def scopes(self) -> "Scopes": ...
+    @property
+    def lookup(self) -> "Lookup": ...
+    @property
+    def sandbox(self) -> "Sandbox": ...
     @property
     def formatters(self) -> "Formatters": ...
     @property
@@ -94,12 +98,13 @@ def _attentive(workspace: Attended) -> CallHook:
     async def attend(proceed: Proceed, call: Call, _: ToolContext) -> Result:
         """Have the servers ready for files that were read, and say first that a call has made things worse."""
         result = await proceed(call)
-        if "languages" in vars(workspace) and call.tool not in _QUIET:
+        tool = workspace.registry.loaded.get(call.tool)
+        if "languages" in vars(workspace) and (tool is None or tool.unseen_changes):
             workspace.languages.watch.is_stale = True
         if result.error is not None:
             return result
-        if call.tool == "read" and isinstance(call.arguments, dict):
-            given = call.arguments.get("filePath")
+        if tool is not None and not tool.writes and tool.reads not in ("", ANY) and isinstance(call.arguments, dict):
+            given = call.arguments.get(tool.reads)
             if isinstance(given, str):
                 asyncio.get_running_loop().call_later(LATER, _warm, workspace, given)
             return result
@@ -111,7 +116,7 @@ def _attentive(workspace: Attended) -> CallHook:
 
 def _undo_tool(workspace: Attended) -> Tool:
     """The way back for a model that is told of its new errors."""
-    from toolwright.definition import ANY, tool
+    from toolwright.definition import tool
 
     @tool(asks=True, permission="edit", writes=ANY)
     async def undo(ctx: ToolContext) -> Result:
@@ -150,14 +155,16 @@ def make_languages(workspace: Attended) -> "Languages":
         directory=tree.directory,
         top=tree.root,
         environment=workspace.environment,
+        lookup=workspace.lookup,
         installed=installed_servers(workspace.folders.data),
         trusted=workspace.trusted,
-        beside=Path(sys.executable).parent,
     )
-    pool = Pool(workspace.scopes, _environment(workspace))
+    kept = workspace.folders.cache / "servers"
+    pool = Pool(workspace.scopes, make_boxes(workspace), _environment(workspace), kept=kept)
     pool.on_change.append(lambda: workspace.bus.publish(LspUpdated()))
     pool.on_findings.append(lambda name, path: workspace.bus.publish(LspDiagnostics(server_id=name, path=str(path))))
-    return Languages(finder, pool, legacy=workspace.settings.encoding, gate=workspace.settings.edit.gate)
+    files, settings = workspace.files, workspace.settings
+    return Languages(finder, pool, lambda: files.at_work, legacy=settings.encoding, gate=settings.edit.gate)
 
 
 def make_formatters(workspace: Attended) -> "Formatters":
@@ -179,11 +186,25 @@ def make_formatters(workspace: Attended) -> "Formatters":
         formatters=chosen_formatters(choices),
         directory=tree.directory,
         top=tree.root,
-        environment=workspace.environment,
+        lookup=workspace.lookup,
         trusted=workspace.trusted,
     )
-    environment = _environment(workspace)
-    return Formatters(chooser, workspace.scopes, environment, new_file=workspace.truncator.new_file)
+    return Formatters(chooser, workspace.scopes, make_boxes(workspace), _environment(workspace))
+
+
+def make_boxes(workspace: Attended) -> "ProgramBoxes":
+    """Make the boxes of formatters and language servers, under the rules of the agent that answers by default."""
+    from toolwright.process.program_box import ProgramBoxes
+    from toolwright.tools._access import access_for_programs
+
+    agents, tree = workspace.agents, workspace.files.tree
+    return ProgramBoxes(
+        workspace.sandbox,
+        workspace.lookup,
+        root=tree.root,
+        installed=installed_servers(workspace.folders.data),
+        access=lambda: access_for_programs(agents.ruled(agents.default()), tree),
+    )
 
 
 def installed_servers(data: Path) -> Path:
@@ -192,8 +213,9 @@ def installed_servers(data: Path) -> Path:
 
 
 def _environment(workspace: Attended) -> dict[str, str]:
-    """Our variables without the secrets, as commands get them."""
+    """Return our variables without the secrets, as commands get them."""
     from toolwright.process.environment import SECRETS, Withholding
 
     said = workspace.settings.environment
-    return Withholding(names=(*SECRETS, *said.deny), except_for=said.allow).apply(workspace.environment)
+    withheld = Withholding(names=(*SECRETS, *said.deny), except_for=said.allow)
+    return workspace.lookup.around_theirs(withheld.apply(workspace.environment))

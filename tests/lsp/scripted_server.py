@@ -12,8 +12,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from toolwright.jsontypes import Json
-
 MODE, NOTES = sys.argv[1], Path(sys.argv[2])
 documents: dict[str, tuple[int, str]] = {}
 
@@ -24,11 +22,11 @@ def send(**message: object) -> None:
     sys.stdout.buffer.flush()
 
 
-def receive() -> Json | None:
+def receive() -> dict[str, Any] | None:
     length = 0
     while line := sys.stdin.buffer.readline():
         if not line.strip():
-            message: Json = json.loads(sys.stdin.buffer.read(length))
+            message: dict[str, Any] = json.loads(sys.stdin.buffer.read(length))
             return message
         name, _, value = line.partition(b":")
         length = int(value) if name.lower() == b"content-length" else length
@@ -40,7 +38,7 @@ def note(text: str) -> None:
         file.write(f"{text}\n")
 
 
-def error(line: int, text: str) -> Json:
+def error(line: int, text: str) -> dict[str, Any]:
     place = {"start": {"line": line, "character": 0}, "end": {"line": line, "character": 1}}
     return {"range": place, "severity": 1, "message": text}
 
@@ -89,7 +87,7 @@ def occurrences(name: str) -> list[Any]:
     return list({json.dumps(one[:2]): one for one in found}.values())
 
 
-def word_at(params: Json) -> str:
+def word_at(params: dict[str, Any]) -> str:
     line = documents[params["textDocument"]["uri"]][1].splitlines()[params["position"]["line"]]
     units = params["position"]["character"]
     index = len(line.encode("utf-16-le")[: 2 * units].decode("utf-16-le"))
@@ -113,7 +111,7 @@ def symbols(text: str) -> list[Any]:
     return found
 
 
-def answer(method: str, params: Json) -> object:
+def answer(method: str, params: dict[str, Any]) -> object:
     if MODE == "finds nothing":
         return None
     if method == "textDocument/prepareRename":
@@ -136,7 +134,7 @@ def answer(method: str, params: Json) -> object:
     if method == "textDocument/documentSymbol":
         return symbols(documents[params["textDocument"]["uri"]][1])
     if method == "textDocument/rename":
-        changes: Json = {}
+        changes: dict[str, Any] = {}
         for uri, place, _ in occurrences(word_at(params)):
             changes.setdefault(uri, []).append({"range": place, "newText": params["newName"]})
         return {
@@ -160,7 +158,7 @@ def main() -> None:
         if method == "initialize":
             if MODE == "mute":
                 continue
-            capabilities: Json = {f"{name}Provider": True for name in offers} | {"textDocumentSync": 1}
+            capabilities: dict[str, Any] = {f"{name}Provider": True for name in offers} | {"textDocumentSync": 1}
             capabilities |= {"diagnosticProvider": provider} if provider else {}
             capabilities |= {"renameProvider": {"prepareProvider": True}} if MODE == "prepares" else {}
             send(id=message["id"], result={"capabilities": capabilities})

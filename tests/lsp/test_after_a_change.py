@@ -94,7 +94,7 @@ async def test_a_server_that_is_still_starting_is_not_ready(project: Path, monke
 
 
 async def test_a_server_that_dies_is_started_again_later_and_not_at_once(project: Path) -> None:
-    async with stage(project, "dies") as workspace:
+    async with stage(project, "dies", boxed=False) as workspace:
         first = await workspace.call("write", filePath="a.scr", content="BAD\n")
         assert first.error is None
         assert "scripted" in first.output
@@ -146,7 +146,7 @@ async def test_what_a_formatter_made_of_a_file_is_what_is_checked(project: Path)
 
 
 async def test_files_of_other_kinds_have_no_part_in_it(project: Path) -> None:
-    async with stage(project) as workspace:
+    async with stage(project, boxed=False) as workspace:
         result = await workspace.call("write", filePath="a.unknown", content="BAD\n")
     assert "<diagnostics" not in result.output
     assert not started(project)
@@ -206,7 +206,7 @@ async def test_changes_made_side_by_side_are_each_told_their_own_errors(project:
 
 
 async def test_twenty_sessions_share_one_server_and_nothing_is_left(project: Path) -> None:
-    async with stage(project, "pulls") as workspace:
+    async with stage(project, "pulls", boxed=False) as workspace:
         sessions = [workspace.session() for _ in range(20)]
         results = await asyncio.gather(
             *(one.call("write", filePath=f"{n}.scr", content=f"BAD {n}\n") for n, one in enumerate(sessions))
@@ -217,7 +217,7 @@ async def test_twenty_sessions_share_one_server_and_nothing_is_left(project: Pat
 
 
 async def test_a_server_that_does_not_want_to_end_is_ended(project: Path) -> None:
-    async with stage(project, "lingers") as workspace:
+    async with stage(project, "lingers", boxed=False) as workspace:
         await workspace.call("write", filePath="a.scr", content="fine\n")
         [pid] = started(project)
     assert is_gone(pid)

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.lsp.stage import SERVER, is_gone, notes_of, stage, started
+from tests.lsp.stage import is_gone, notes_of, stage, started
 from toolwright.jsontypes import Json
 from toolwright.lsp.pool import IDLE
 
 
 async def test_a_server_that_nobody_asks_is_ended_and_started_again_when_wanted(project: Path) -> None:
-    async with stage(project) as workspace:
+    async with stage(project, boxed=False) as workspace:
         await workspace.call("write", filePath="a.scr", content="fine\n")
         pool = workspace.languages.pool
         await pool.tidy(asyncio.get_running_loop().time())
@@ -29,13 +29,25 @@ async def test_a_server_that_nobody_asks_is_ended_and_started_again_when_wanted(
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to tell how much memory is taken")
 async def test_a_server_that_has_grown_too_large_is_ended_and_the_reason_is_told(project: Path) -> None:
-    async with stage(project) as workspace:
+    async with stage(project, boxed=False) as workspace:
         await workspace.call("write", filePath="a.scr", content="fine\n")
         workspace.languages.pool.largest = 1
         await workspace.languages.pool.tidy(asyncio.get_running_loop().time())
         assert is_gone(started(project)[0])
         result = await workspace.call("write", filePath="a.scr", content="BAD\n")
         assert "MB of memory" in result.output
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to tell how much memory is taken")
+@pytest.mark.parametrize("boxed", [True, False])
+async def test_how_much_memory_a_server_takes_is_known_in_its_box_too(project: Path, boxed: bool) -> None:
+    async with stage(project, boxed=boxed) as workspace:
+        await workspace.call("write", filePath="a.scr", content="fine\n")
+        [slot] = workspace.languages.pool.slots.values()
+        assert slot.client is not None
+        memory = slot.client.running.memory()
+    assert memory is not None
+    assert memory > 1_000_000
 
 
 async def test_a_change_waits_for_those_before_it_no_longer_than_for_the_server(project: Path) -> None:
@@ -86,14 +98,14 @@ from pathlib import Path
 from toolwright.jsontypes import Json
 from tests.lsp.stage import stage
 async def main():
-    async with stage(Path({str(project)!r}), "lingers") as workspace:
+    async with stage(Path({str(project)!r}), "lingers", boxed=False) as workspace:
         await workspace.call("write", filePath="a.scr", content="fine\\n")
         print("ready", flush=True)
         await asyncio.Event().wait()
 asyncio.run(main())
 """
     ours, theirs = os.pipe()
-    root = str(SERVER.parent.parent.parent)
+    root = str(Path(__file__).parents[2])
     pid = os.posix_spawn(
         sys.executable,
         [sys.executable, "-c", script],

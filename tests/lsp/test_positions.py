@@ -37,6 +37,7 @@ def test_edits_speak_of_the_text_before_and_come_in_any_order() -> None:
         return {"range": place, "newText": new}
 
     assert edited("abcdef", [edit(4, 6, "Z"), edit(0, 1, "XY"), edit(2, 2, "-")]) == "XYb-cdZ"
+    assert edited("ab", [edit(1, 1, "1"), edit(1, 1, "2"), edit(1, 2, "B")]) == "a12B"
     with pytest.raises(ValueError, match="overlap"):
         edited("abcdef", [edit(0, 3, "x"), edit(2, 4, "y")])
 

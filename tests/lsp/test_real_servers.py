@@ -12,12 +12,16 @@ from typing import Any
 import pytest
 
 from tests.lsp.stage import warmed
+from tests.outside import is_seen
 from tests.waiting import patience
 from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace
 
 PATH = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 MODULES = next((one for one in Path(__file__).parents if (one / "node_modules").is_dir()), Path("/")) / "node_modules"
+
+
+OF_NODE = ("bash", "typescript", "typescript-native")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +112,8 @@ def opened(project: Path, case: Case, **more: Any) -> Workspace:
     found = [one.server.id for one in workspace.languages.finder.for_file(project / case.names[0])]
     if case.server not in found:
         pytest.skip(f"the language server {case.server} is not installed")
+    if case.server in OF_NODE and not is_seen(MODULES):
+        pytest.skip("the packages lie in a temporary folder, which a box replaces")
     return workspace
 
 
@@ -199,3 +205,64 @@ async def test_changes_made_side_by_side_are_each_told_their_own_errors(project:
             bad, good = await asyncio.gather(*written)
             assert bad.output.startswith("The change is made, but it brought 1 new error"), bad.output
             assert "<diagnostics" not in good.output, good.output
+
+
+def environment(folder: Path, *modules: str) -> Path:
+    """Make a virtual environment in which these modules are installed."""
+    packages = folder / "lib" / "python3.11" / "site-packages"
+    packages.mkdir(parents=True)
+    (folder / "pyvenv.cfg").write_text("home = /nonexistent\n")
+    for name in modules:
+        (packages / f"{name}.py").write_text("x = 1\n")
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("there", "active", "known"),
+    [
+        ((), (), set[str]()),
+        (("mine",), (), {"mine"}),
+        ((), ("other",), {"other"}),
+        (("mine",), ("other",), {"mine"}),
+    ],
+)
+async def test_ty_takes_the_packages_of_the_project_and_never_those_installed_beside_it(
+    project: Path, tmp_path: Path, there: tuple[str, ...], active: tuple[str, ...], known: set[str]
+) -> None:
+    if shutil.which("ty", path=PATH) is None:
+        pytest.skip("ty is not installed")
+    variables = {"VIRTUAL_ENV": str(environment(tmp_path / "active", *active))} if active else {}
+    if there:
+        environment(project / ".venv", *there)
+    names = ("mine", "other", "pytest")
+    (project / "a.py").write_text("".join(f"import {name}\n" for name in names))
+    config = {"permission": "allow", "lsp": True}
+    async with make_workspace(project, config=config, environment={"PATH": PATH, **variables}) as workspace:
+        found, problems = await workspace.languages.check(project / "a.py")
+    missing = {name for name in names if any(name in one.message for one in found)}
+    assert (set(names) - missing, problems) == (known, [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_read", [True, False])
+@pytest.mark.parametrize("case", CASES[:3], ids=lambda case: case.server)
+async def test_of_a_file_with_many_errors_a_real_server_shows_the_new_one(
+    project: Path, case: Case, is_read: bool
+) -> None:
+    name, wrong = ("old.py", "a{}: int = 'x'\n") if case.names[0] == "a.py" else ("old.ts", "const a{}: number = 'x'\n")
+    old = "".join(wrong.format(number) for number in range(22))
+    async with opened(project, case) as workspace, workspace.session() as session:
+        (project / name).write_text(f"{old}last = 1\n" if name == "old.py" else f"{old}const last = 1\n")
+        if is_read:
+            await session.call("read", filePath=name)
+            await warmed(workspace, name)
+        patch = f"*** Begin Patch\n*** Update File: {name}\n@@\n-{{}}\n+{{}}\n*** End Patch"
+        last = (project / name).read_text().splitlines()[-1]
+        broken = await session.call("apply_patch", patchText=patch.format(last, f"{last[:-1]}nosuch"))
+        assert broken.output.count("ERROR [") == 1, broken.output
+        assert "nosuch" in broken.output
+        assert f"22 older errors in {name} are not shown." in broken.output
+        mended = await session.call("apply_patch", patchText=patch.format(f"{last[:-1]}nosuch", last))
+        assert "ERROR [" not in mended.output
+        assert f"22 older errors in {name} are not shown." in mended.output

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from toolwright.lsp.servers import Choice, Finder, LanguageServer, chosen_servers, known_servers, language_id
+from toolwright.process.lookup import Lookup
 
 
 @pytest.fixture
@@ -28,7 +29,8 @@ def finder(project: Path, bin_folder: Path, *, trusted: bool = True, **choices: 
         servers=chosen_servers(choices),
         directory=project,
         top=project,
-        environment={"PATH": str(bin_folder)},
+        environment={},
+        lookup=Lookup(str(bin_folder), project=[project]),
         installed=project.parent / "installed",
         trusted=trusted,
     )
@@ -142,10 +144,10 @@ def test_a_server_installed_with_this_program_is_found_though_it_is_not_on_the_p
     project: Path, bin_folder: Path, tmp_path: Path
 ) -> None:
     beside = put(tmp_path / "venv" / "bin" / "ty", program=True)
-    made = replace(finder(project, bin_folder), beside=beside.parent, environment={"PATH": ""})
+    made = replace(finder(project, bin_folder), lookup=Lookup("", beside=beside.parent))
     assert [one.argv[0] for one in made.for_file(project / "a.py")] == [str(beside)]
     first = put(bin_folder / "ty", program=True)
-    made = replace(made, environment={"PATH": str(bin_folder)})
+    made = replace(made, lookup=Lookup(str(bin_folder), beside=beside.parent))
     assert [one.argv[0] for one in made.for_file(project / "a.py")] == [str(first)]
 
 
@@ -173,3 +175,51 @@ def test_the_settings_disable_change_and_add_servers(project: Path, bin_folder: 
 )
 def test_languages_have_the_names_servers_know(name: str, language: str) -> None:
     assert language_id(Path("/p") / name) == language
+
+
+def put_typescript(folder: Path, version: str, bin_folder: Path) -> Path:
+    """Install TypeScript as npm does: a package, and a link to its compiler on the PATH."""
+    put(folder / "package.json", f'{{"version": "{version}"}}')
+    if int(version.partition(".")[0]) < 7:
+        put(folder / "lib" / "tsserver.js")
+    (bin_folder / "tsc").symlink_to(put(folder / "bin" / "tsc", program=True))
+    return folder
+
+
+def test_typescript_beside_the_compiler_on_the_path_will_do_for_its_server(project: Path, bin_folder: Path) -> None:
+    package = put_typescript(project.parent / "global" / "node_modules" / "typescript", "5.9.2", bin_folder)
+    put(bin_folder / "typescript-language-server", program=True)
+    made = finder(project, bin_folder)
+    [found] = made.for_file(project / "a.ts")
+    assert found.init["tsserver"]["path"] == str(package / "lib" / "tsserver.js")
+    assert made.lacks(known("typescript"), project / "a.ts") == ""
+    lack = made.lacks(known("typescript-native"), project / "a.ts")
+    assert lack == f"needs TypeScript 7, and {package} is version 5"
+
+
+def test_typescript_seven_on_the_path_is_its_own_server(project: Path, bin_folder: Path) -> None:
+    put_typescript(project.parent / "global" / "node_modules" / "typescript", "7.0.1", bin_folder)
+    made = finder(project, bin_folder)
+    assert [one.server.id for one in made.for_file(project / "a.ts")] == ["typescript-native"]
+    put(bin_folder / "typescript-language-server", program=True)
+    assert made.lacks(known("typescript"), project / "a.ts").endswith("has no tsserver")
+
+
+def test_what_a_server_lacks_is_said(project: Path, bin_folder: Path) -> None:
+    made = finder(project, bin_folder)
+    assert made.lacks(known("typescript"), project / "a.ts") == "tw lsp install typescript"
+    assert made.lacks(known("gopls"), project / "a.go") == "needs gopls on PATH"
+    put(bin_folder / "typescript-language-server", program=True)
+    assert made.lacks(known("typescript"), project / "a.ts") == (
+        "typescript-language-server is here, but no typescript: install that in the project, or both by"
+        " tw lsp install typescript"
+    )
+    put(bin_folder / "vscode-eslint-language-server", program=True)
+    assert made.lacks(known("eslint"), project / "a.ts").endswith("but no eslint: install that in the project")
+
+
+def test_a_server_that_is_only_in_the_project_is_said_to_be_there(project: Path) -> None:
+    bad = put(project / "bin" / "gopls", program=True)
+    put(project / "go.mod")
+    untrusted = replace(finder(project, bad.parent, trusted=False), trusted=True)
+    assert untrusted.lacks(known("gopls"), project / "a.go") == f"{bad} lies in the project, where commands may write"

@@ -9,6 +9,7 @@ from tests.lsp.test_real_servers import PATH
 from toolwright.lsp.client import CHANGED, CREATED, DELETED
 from toolwright.lsp.servers import Finder, known_servers
 from toolwright.lsp.watch import Watch
+from toolwright.process.lookup import Lookup
 from toolwright.testing import make_workspace
 
 
@@ -20,6 +21,7 @@ def watch(project: Path) -> Watch:
             directory=project,
             top=project,
             environment={},
+            lookup=Lookup(""),
             installed=project.parent / "installed",
             trusted=True,
         )

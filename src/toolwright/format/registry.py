@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cache
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.plainfile import read_start
+from toolwright.process.lookup import Lookup
 from toolwright.record import record
 
 TIMEOUT = 10_000
@@ -32,18 +32,29 @@ class Formatter:
     """Files above the one to format that show that the project wants it."""
     mentions: tuple[tuple[str, str], ...] = ()
     """Files above and a text in them that show the same. Without either it is always wanted."""
+    unless: tuple[tuple[str, str], ...] = ()
+    """Mentions that show that the project is formatted by another."""
+    insists: tuple[tuple[str, str], ...] = ()
+    """Mentions that show that it is wanted all the same."""
     after: tuple[str, ...] = ()
     """Formatters that are taken instead where they are wanted."""
     harmless: bool = False
     """Whether it runs nothing that is the project's."""
     own: bool = False
     """Whether its command is the user's, so that it is always wanted."""
+    stdin: bool = False
+    """Whether it takes the text on its input and prints it formatted, instead of changing the file."""
+    beside: bool = False
+    """Whether it is started in the folder of the file, where it looks for its settings, and not in the project's."""
 
     def fits(self, path: Path) -> bool:
         return path.name.endswith(self.extensions)
 
     def argv(self, program: str, path: Path) -> tuple[str, ...]:
-        return (program, *(word.replace("$FILE", str(path), 1) for word in self.command[1:]))
+        words = list[str]()
+        for word in self.command[1:]:
+            words += edition_of(path) if word == "$EDITION" else [word.replace("$FILE", str(path), 1)]
+        return (program, *words)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -83,6 +94,7 @@ def _changed(formatter: Formatter, choice: Choice | None) -> Formatter | None:
         environment={**formatter.environment, **choice.environment},
         timeout=choice.timeout or formatter.timeout,
         own=bool(choice.command),
+        stdin=formatter.stdin and not choice.command,
     )
 
 
@@ -92,6 +104,8 @@ class Wanted:
 
     formatter: Formatter
     program: str
+    missing: str = ""
+    """Why the program is not there, for one that the user wants all the same."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -101,7 +115,7 @@ class Chooser:
     formatters: Sequence[Formatter]
     directory: Path
     top: Path
-    environment: Mapping[str, str]
+    lookup: Lookup
     trusted: bool
     """Whether programs of the project itself may be run."""
 
@@ -111,9 +125,11 @@ class Chooser:
             taken = {one.formatter.name for one in wanted}
             if formatter.fits(path) and not taken & set(formatter.after) and self._wants(formatter, path):
                 name = formatter.command[0]
-                # One that the user names and that is not here fails when it is started, and so is told of.
-                program = self._program(name, path) or (name if formatter.own else "")
-                wanted += [Wanted(formatter=formatter, program=program)] if program else []
+                program = self._program(name, path)
+                # One that the user names and that is not here has failed, and so is told of.
+                missing = "" if program else self.lookup.missing(name)
+                if program or formatter.own:
+                    wanted.append(Wanted(formatter=formatter, program=program, missing=missing))
         return wanted
 
     def uses(self, formatter: Formatter) -> bool:
@@ -126,29 +142,58 @@ class Chooser:
             return True
         if not (self.trusted or formatter.harmless):
             return False
+        folders = self._above(path)
+        if _mentioned(formatter.unless, folders) and not _mentioned(formatter.insists, folders):
+            return False
         if not formatter.marks and not formatter.mentions:
             return True
-        return any(
-            any((folder / mark).exists() for mark in formatter.marks)
-            or any(text in _text(folder / name) for name, text in formatter.mentions)
-            for folder in self._above(path)
-        )
+        marked = any((folder / mark).exists() for folder in folders for mark in formatter.marks)
+        return marked or _mentioned(formatter.mentions, folders)
 
     def _above(self, path: Path) -> list[Path]:
         return [folder for folder in path.parents if folder.is_relative_to(self.top)]
 
     def _program(self, name: str, path: Path) -> str:
         if "/" in name:
-            return str(self.directory / name) if os.access(self.directory / name, os.X_OK) else ""
+            return self.lookup.find_theirs(str(self.directory / name)) or ""
         for place in self._of_project(path) if self.trusted else ():
             if os.access(place / name, os.X_OK) and (place / name).is_file():
                 return str(place / name)
-        return shutil.which(name, path=self.environment.get("PATH")) or ""
+        return self.lookup.find(name) or ""
 
     def _of_project(self, path: Path) -> Iterator[Path]:
         for folder in self._above(path):
             yield from (folder / "node_modules" / ".bin", folder / ".venv" / "bin", folder / "venv" / "bin")
             yield folder / "vendor" / "bin"
+
+
+def _mentioned(mentions: Sequence[tuple[str, str]], folders: Sequence[Path]) -> bool:
+    return any(text in _text(folder / name) for folder in folders for name, text in mentions)
+
+
+def edition_of(path: Path) -> list[str]:
+    """Return the option by which rustfmt knows the edition of a file's crate, as cargo hands it on."""
+    crate = next((one for folder in path.parents if (one := folder / "Cargo.toml").is_file()), None)
+    if crate is None:
+        return []
+    edition = _table(crate, "package").get("edition")
+    if isinstance(edition, Mapping):
+        above = (_table(folder / "Cargo.toml", "workspace", "package") for folder in crate.parents)
+        edition = next((one["edition"] for one in above if "edition" in one), None)
+    return ["--edition", edition] if isinstance(edition, str) else []
+
+
+def _table(file: Path, *names: str) -> Mapping[str, Any]:
+    """Return a table in a file of TOML; empty if it is not there."""
+    import tomllib
+
+    try:
+        value: Any = tomllib.loads(_text(file))
+    except tomllib.TOMLDecodeError:
+        return {}
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
 
 
 def _formatter(entry: Mapping[str, Any]) -> Formatter:

@@ -6,6 +6,7 @@ from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
+from toolwright.deadline import time_limit, to_the_end
 from toolwright.errors import ToolError
 from toolwright.lsp.capabilities import capabilities
 from toolwright.lsp.diagnostics import DiagnosticsByFile
@@ -91,7 +92,7 @@ class LanguageClient:
             "initializationOptions": dict(self.found.init),
         }
         try:
-            async with asyncio.timeout(INITIALIZE):
+            async with time_limit(INITIALIZE):
                 answer = await self._peer.request("initialize", hello)
                 self._capabilities = answer.get("capabilities", {}) if isinstance(answer, dict) else {}
                 self._begun = asyncio.get_running_loop().time()
@@ -252,7 +253,7 @@ class LanguageClient:
         try:
             if survey.path is not None and survey.own is not None:
                 self.diagnostics.take_report(survey.path, await self._answered(survey.own))
-            async with asyncio.timeout(PROJECT):
+            async with time_limit(PROJECT):
                 answer = await self._answered(survey.project)
             self.diagnostics.take_project(answer, survey.known)
             self.surveyed = True
@@ -277,16 +278,19 @@ class LanguageClient:
     async def settle(self, seconds: float) -> bool:
         """Wait until it is not busy any more; False if that takes longer."""
         try:
-            async with asyncio.timeout(seconds):
+            async with time_limit(seconds):
                 await self._settled.wait()
         except TimeoutError:
             return False
         return True
 
     async def close(self) -> None:
-        """Say goodbye and end it, whether it answers or not."""
+        """Say goodbye and end it, whether it answers or not, also if the caller is cancelled meanwhile."""
+        await to_the_end(self._close())
+
+    async def _close(self) -> None:
         try:
-            async with asyncio.timeout(FAREWELL):
+            async with time_limit(FAREWELL):
                 await self._peer.request("shutdown")
                 await self._peer.notify("exit")
         except (TimeoutError, RpcError, RpcClosed):
@@ -294,8 +298,11 @@ class LanguageClient:
         await self.kill()
 
     async def kill(self) -> None:
-        await self._peer.close()
-        await self.running.end()
+        """End it without a word."""
+        try:
+            await self._peer.close()
+        finally:
+            await self.running.end()
 
     # What the server says
 

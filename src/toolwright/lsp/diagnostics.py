@@ -6,6 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from toolwright.deadline import time_limit
 from toolwright.lsp.positions import path_of
 from toolwright.record import record
 
@@ -109,6 +110,10 @@ class DiagnosticsByFile:
         for path in self.pulled.keys() - told - set(known):
             self.pull(path, [])
 
+    def knows(self, path: Path) -> bool:
+        """Tell whether anything was said about a file, be it that nothing is wrong with it."""
+        return path in self.pulled or path in self.pushed
+
     def found(self, path: Path) -> tuple[Diagnostic, ...]:
         """All that is known of a file, each finding once, in order."""
         pulled, pushed = self.pulled.get(path, ()), self.pushed.get(path)
@@ -151,7 +156,7 @@ class DiagnosticsByFile:
 
     async def _news_within(self, seconds: float) -> bool:
         try:
-            async with asyncio.timeout(seconds):
+            async with time_limit(seconds):
                 await self._news.wait()
         except TimeoutError:
             return False
@@ -190,18 +195,6 @@ def _message(item: Any) -> str:
 
 def errors(found: Iterable[Diagnostic]) -> list[Diagnostic]:
     return [one for one in found if one.severity == ERROR]
-
-
-def new_errors(before: Findings, after: Findings) -> dict[Path, list[Diagnostic]]:
-    """The errors of each file that were not there before, wherever in the file they stood."""
-    fresh = dict[Path, list[Diagnostic]]()
-    for path, found in after.items():
-        if found is before.get(path):
-            continue
-        known = {one.message for one in before.get(path, ())}
-        if new := [one for one in errors(found) if one.message not in known]:
-            fresh[path] = new
-    return fresh
 
 
 def report(name: str, found: Sequence[Diagnostic]) -> str:

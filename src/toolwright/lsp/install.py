@@ -1,8 +1,6 @@
 """Installing a language server into our own folder, when the user asks for it and never otherwise."""
 
 import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,43 +8,53 @@ from pathlib import Path
 from toolwright.errors import UsageError
 from toolwright.lsp.servers import LanguageServer, known_servers
 from toolwright.private import make_folder
+from toolwright.process.child import run_child_sync
+from toolwright.process.lookup import Lookup
+from toolwright.process.nodejs import EXTRA, npm_command
 
-SECONDS = 600
+SECONDS = 600.0
+"""Seconds that each of its steps may take."""
 
 
-def install(name: str, folder: Path, environment: Mapping[str, str]) -> str:
+def install(name: str, folder: Path, lookup: Lookup, environment: Mapping[str, str]) -> str:
     """Install a server; what was done, in a sentence. UsageError says what stands in the way."""
     server = next((one for one in known_servers() if one.id == name), None)
     if server is None:
         installable = ", ".join(one.id for one in known_servers() if one.npm or one.pypi)
         raise UsageError(f"There is no language server {name!r} to install. There are: {installable}.")
     make_folder(folder)
-    for command in _commands(server, folder, environment):
-        done = subprocess.run(command, env=dict(environment), capture_output=True, timeout=SECONDS, check=False)
-        if done.returncode:
-            said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()[-500:]
-            raise UsageError(f"{name} could not be installed: {said or f'exit code {done.returncode}'}")
+    for command in _commands(server, folder, lookup):
+        try:
+            ran = run_child_sync(command, env=lookup.around(environment), seconds=SECONDS)
+        except (OSError, TimeoutError) as error:
+            raise UsageError(f"{name} could not be installed: {command[0]}: {error}.") from error
+        if ran.code:
+            problem = (ran.err or ran.out).decode("utf-8", "replace").strip()[-500:]
+            raise UsageError(f"{name} could not be installed: {problem or f'exit code {ran.code}'}")
     return f"{name} is installed in {folder}."
 
 
-def _commands(server: LanguageServer, folder: Path, environment: Mapping[str, str]) -> list[list[str]]:
+def _commands(server: LanguageServer, folder: Path, lookup: Lookup) -> list[list[str]]:
     if server.pypi:
-        return _python(folder / "python", server.pypi, environment)
+        return _python(folder / "python", server.pypi, lookup)
     if not server.npm:
         raise UsageError(
             f"{server.id} comes from neither PyPI nor npm. Install it by its own instructions, on the PATH."
         )
-    npm = shutil.which("npm", path=environment.get("PATH"))
-    if npm is None:
-        raise UsageError(f"{server.id} comes from npm, which is not here. Install Node.js first.")
+    npm = npm_command(lookup)
+    if not npm:
+        fault = lookup.why_not("npm")
+        raise UsageError(
+            f"{server.id} comes from npm. {fault or 'That is not here'}. Install Node.js first, or {EXTRA} by pip."
+        )
     # Scripts of packages are not run: no server in the list needs them.
-    return [[npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts", *server.npm]]
+    return [[*npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts", *server.npm]]
 
 
-def _python(place: Path, package: str, environment: Mapping[str, str]) -> list[list[str]]:
+def _python(place: Path, package: str, lookup: Lookup) -> list[list[str]]:
     """Into a virtual environment of its own, by uv if it is there and else by pip."""
     python = place / "bin" / "python"
-    uv = shutil.which("uv", path=environment.get("PATH"))
+    uv = lookup.find("uv")
     if uv is not None:
         make = [] if python.exists() else [[uv, "venv", "--quiet", "--python", sys.executable, str(place)]]
         return [*make, [uv, "pip", "install", "--quiet", "--upgrade", "--python", str(python), package]]

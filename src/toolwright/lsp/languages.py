@@ -3,19 +3,21 @@
 import asyncio
 import logging
 import os
-from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
-from toolwright.files.body import Body
 from toolwright.files.store import LARGE, Change, Commit
+from toolwright.lsp.checks import Checked, FileEvent, told, warning_of
 from toolwright.lsp.client import CHANGED, CREATED, DELETED, LanguageClient
-from toolwright.lsp.diagnostics import OTHERS, QUIET, Diagnostic, errors, in_order, new_errors, report
+from toolwright.lsp.comparing import Compared, compared, new_errors, old_lines
+from toolwright.lsp.diagnostics import QUIET, Diagnostic, Findings, in_order
 from toolwright.lsp.pool import PATIENCE, Pool, Slot
 from toolwright.lsp.servers import Finder, Found
 from toolwright.lsp.snapshot import DocumentSnapshot, snapshot, stamp_of, text_of
 from toolwright.lsp.watch import Watch
-from toolwright.record import record
 from toolwright.rpc import RpcClosed, RpcError
 
 log = logging.getLogger(__name__)
@@ -31,40 +33,25 @@ RELATED = 20
 """Open documents that are looked at again after a change of another."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class Checked:
-    """What one server finds after a change, or why it does not tell."""
-
-    own: tuple[Diagnostic, ...] = ()
-    """In the file itself."""
-    fresh: tuple[Diagnostic, ...] = ()
-    """Those of them that are new."""
-    others: Mapping[Path, list[Diagnostic]]
-    """New ones in other files."""
-    problem: str = ""
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class FileEvent:
-    """A change of one file that servers are told of."""
-
-    path: Path
-    now: DocumentSnapshot | None
-    """What is on disk."""
-    before: Body
-    kinds: Mapping[Path, int]
-    """What happened to it and to the files that were changed with it."""
-
-
 class Languages:
     """One for each workspace, for all its sessions and agents."""
 
-    def __init__(self, finder: Finder, pool: Pool, *, legacy: str = "", gate: bool = False) -> None:
-        """`legacy` is the encoding of files that are not Unicode."""
+    def __init__(
+        self,
+        finder: Finder,
+        pool: Pool,
+        at_work: Callable[[], Collection[Path]],
+        *,
+        legacy: str = "",
+        gate: bool = False,
+    ) -> None:
+        """`at_work` gives the files that are being changed, each of which is told its errors with its own change;
+        `legacy` is the encoding of files that are not Unicode."""
         self.finder = finder
         self.pool = pool
         self.watch = Watch(finder)
         self.gate = gate
+        self._at_work = at_work
         self._legacy = legacy
         self._top = f"{str(finder.top).rstrip('/')}/"
         self._directory = f"{str(finder.directory).rstrip('/')}/"
@@ -74,8 +61,6 @@ class Languages:
         """The files that are being opened ahead, or were not long ago."""
         self._noticed = 0
         """How many changes of others the servers were told of."""
-        self._changing = list[Path]()
-        """The files whose changes are being looked at, or wait for it: each is told its errors with its own change."""
 
     # After a change
 
@@ -86,33 +71,29 @@ class Languages:
         if not found:
             return None
         kinds = {path: _kind(commit), **{one.place.path: _kind(one) for one in commit.together}}
+        befores = {path: commit.before, **{one.place.path: one.before for one in commit.together}}
+        rest = tuple(befores)[tuple(befores).index(path) + 1 :] if commit.together else ()
         if not self._can_look_meanwhile(found):
             await self._notice_changes(but=kinds)
-        event = FileEvent(path=path, now=await self._snapshot(path), before=commit.before, kinds=kinds)
-        self._changing.append(path)
-        try:
-            checks = await _all([self._checked(one, event) for one in found])
-        finally:
-            self._changing.remove(path)
-        if self.gate:
-            self._warn(commit.call_id, checks)
-        return self._told(path, checks)
-
-    def _warn(self, call_id: str, checks: Sequence[Checked]) -> None:
-        new = sum(len(check.fresh) + sum(map(len, check.others.values())) for check in checks)
-        if new and len(self.warnings) < WARNINGS:
-            them = "1 new error" if new == 1 else f"{new} new errors"
-            self.warnings[call_id] = (
-                f"The change is made, but it brought {them} (see below). Fix it, or call undo to undo just this."
-            )
+        now = await self._snapshot(path)
+        event = FileEvent(path=path, now=now, befores=befores, kinds=kinds, rest=rest, call_id=commit.call_id)
+        checks = await _all([self._checked(one, event) for one in found])
+        if self.gate and (warning := warning_of(checks)) and len(self.warnings) < WARNINGS:
+            self.warnings[commit.call_id] = warning
+        return told(self.name, path, checks)
 
     async def _checked(self, found: Found, event: FileEvent) -> Checked:
         slot = self.pool.slot(found)
-        known = _known(slot, event)
+        is_new = event.befores[event.path] is None
+        known = {event.path: ()} if is_new else slot.before(event.call_id, event.path)
         try:
             client = await self._ready(slot)
-            async with slot.turn(), asyncio.timeout(slot.patience):
+            async with slot.turn(), time_limit(slot.patience):
+                with suppress(TimeoutError):
+                    async with time_limit(slot.patience / 2):
+                        await self._learn(client, event)
                 earlier = await self._looked(client, event) | known
+                slot.remember(event.call_id, earlier, event.rest)
                 later = client.diagnostics.all()
         except TimeoutError:
             return self._unanswered(slot, event.path)
@@ -126,18 +107,22 @@ class Languages:
         except ToolError as error:
             return Checked(others={}, problem=str(error))
         slot.answered()
-        fresh = new_errors(earlier, later)
-        own = tuple(errors(later.get(event.path, ())))
-        told_apart = {*event.kinds, *self._changing}
-        others = {other: new for other, new in fresh.items() if other not in told_apart and self._ours(other)}
-        return Checked(own=own, fresh=tuple(fresh.get(event.path, ())), others=others)
+        told_apart = {*event.kinds, *self._at_work()}
+        fresh = new_errors(earlier, later).items()
+        others = {other: new for other, new in fresh if other not in told_apart and self._ours(other)}
+        return Checked(own=self._compared(event, earlier, later), others=others)
+
+    def _compared(self, event: FileEvent, earlier: Findings, later: Findings) -> Compared:
+        """Return the errors of a file itself, told apart by whether they were there before."""
+        before, now = text_of(event.befores[event.path], self._legacy) or "", event.now.text if event.now else ""
+        return compared(earlier.get(event.path, ()), later.get(event.path, ()), old_lines(before, now))
 
     async def _ready(self, slot: Slot) -> LanguageClient:
         """A server that runs; one that let us wait before is waited for less."""
         if slot.runs:
             return await self.pool.client(slot.found)
         try:
-            async with asyncio.timeout(START if slot.patience >= PATIENCE else slot.patience):
+            async with time_limit(START if slot.patience >= PATIENCE else slot.patience):
                 return await self.pool.client(slot.found)
         except TimeoutError:
             slot.kept_waiting()
@@ -163,6 +148,23 @@ class Languages:
             await client.diagnostics.quiet(QUIET)
         return earlier
 
+    async def _learn(self, client: LanguageClient, event: FileEvent) -> None:
+        """Have a server look at files as they were. Without that every old error would pass for a new one."""
+        if client.pulls_all and client.surveyed:
+            return
+        texts = {path: text_of(before, self._legacy) for path, before in event.befores.items()}
+        unknown = [path for path, text in texts.items() if not client.diagnostics.knows(path) and text is not None]
+        for path in texts if client.pulls_all else unknown:
+            await client.sync(path, texts[path] or "")
+        if client.pulls_all:
+            await client.take(client.survey())
+            if client.surveyed:
+                return
+        if client.pulls:
+            unknown += [path for path in client.documents if not client.diagnostics.knows(path) and path not in unknown]
+        for path in unknown[-RELATED:]:
+            await client.diagnose(path)
+
     async def _surveyed(
         self, client: LanguageClient, event: FileEvent, path: Path | None
     ) -> dict[Path, tuple[Diagnostic, ...]]:
@@ -171,10 +173,6 @@ class Languages:
         What others have changed is looked for while it works. There is hardly ever anything; if there is, it is asked
         again.
         """
-        if not client.surveyed:
-            # Without what was wrong before, every old error of the project would pass for a new one.
-            await client.sync(event.path, text_of(event.before, self._legacy) or "")
-            await client.take(client.survey())
         await self._tell(client, event)
         noticed, survey = self._noticed, client.survey(path)
         try:
@@ -205,23 +203,6 @@ class Languages:
         state = state or f"did not answer within {waited:.1f} s"
         return Checked(others={}, problem=f"{name} {state}, so the errors of {self.name(path)} are not known.")
 
-    def _told(self, path: Path, checks: Sequence[Checked]) -> str | None:
-        own = in_order({one for check in checks for one in check.own})
-        others = dict[Path, tuple[Diagnostic, ...]]()
-        for check in checks:
-            for other, found in check.others.items():
-                others[other] = in_order({*others.get(other, ()), *found})
-        lines = list[str]()
-        if own:
-            lines += ["This file has errors:", report(self.name(path), own)]
-        if others:
-            shown = sorted(others.items(), key=lambda one: one[0])[:OTHERS]
-            more = f" (in {len(others)} files, of which {OTHERS} are shown)" if len(others) > OTHERS else ""
-            lines.append(f"There are new errors in other files since this change{more}:")
-            lines += [report(self.name(other), found) for other, found in shown]
-        lines += [check.problem for check in checks if check.problem]
-        return "\n".join(lines) or None
-
     # Reading ahead
 
     def warm(self, path: Path) -> None:
@@ -242,6 +223,8 @@ class Languages:
                     await self._open(client, path)
                     if client.pulls_all and not client.surveyed:
                         await client.take(client.survey())
+                    elif client.pulls and not client.pulls_all and path in client.documents:
+                        await client.diagnose(path)
         except (ToolError, RpcError, RpcClosed) as error:
             log.debug("%s could not be opened ahead: %s", path, error)
 
@@ -256,7 +239,7 @@ class Languages:
         ready, problems = list[LanguageClient](), list[str]()
         for one in found:
             try:
-                async with asyncio.timeout(ASKED):
+                async with time_limit(ASKED):
                     client = await self.pool.client(one)
                     await self._refresh(client)
                     await self._open(client, path)
@@ -277,7 +260,7 @@ class Languages:
         problems, found = list[str](), set[Diagnostic]()
         for client in await self.clients(path):
             try:
-                async with asyncio.timeout(ASKED):
+                async with time_limit(ASKED):
                     await client.diagnose(path)
                 found |= set(client.diagnostics.found(path))
             except TimeoutError:
@@ -357,13 +340,6 @@ class Languages:
             task.cancel()
         await asyncio.gather(*self.warming.values(), return_exceptions=True)
         await self.pool.close()
-
-
-def _known(slot: Slot, event: FileEvent) -> dict[Path, tuple[Diagnostic, ...]]:
-    """What was wrong with the file itself, before another change has the server look at it as it is now."""
-    if event.before is None:
-        return {event.path: ()}
-    return {event.path: slot.client.diagnostics.found(event.path)} if slot.client is not None else {}
 
 
 def _is_known(client: LanguageClient, path: Path, kind: int) -> bool:

@@ -1,19 +1,23 @@
 """The servers that run: one for each root and language, started when wanted, ended when idle, too large or done."""
 
 import asyncio
+import hashlib
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import field
 from math import ceil
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
 from toolwright.lsp.client import LanguageClient
+from toolwright.lsp.diagnostics import Diagnostic, Findings
 from toolwright.lsp.program import RunningServer
 from toolwright.lsp.servers import Found
-from toolwright.process.scope import Program, Scopes
+from toolwright.process.program_box import ProgramBoxes
+from toolwright.process.scope import Scopes
 from toolwright.record import record
 
 log = logging.getLogger(__name__)
@@ -53,6 +57,8 @@ class Slot:
     """The state that was told last."""
     patience: float = FIRST_ANSWER
     looking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    earlier: dict[Path, tuple[str, tuple[Diagnostic, ...]]] = field(default_factory=dict[Path, Any])
+    """What was found in files of a change of several before it, by the call that made it."""
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
@@ -61,7 +67,7 @@ class Slot:
         No change waits longer for those before it than for the server itself.
         """
         try:
-            async with asyncio.timeout(self.patience) if self.looking.locked() else nullcontext():
+            async with time_limit(self.patience) if self.looking.locked() else nullcontext():
                 await self.looking.acquire()
         except TimeoutError:
             yield
@@ -70,6 +76,20 @@ class Slot:
             yield
         finally:
             self.looking.release()
+
+    def before(self, call_id: str, path: Path) -> dict[Path, tuple[Diagnostic, ...]]:
+        """Return what is known of a file before a change, as later another change has the server look at it anew."""
+        call, found = self.earlier.pop(path, ("", ()))
+        if call == call_id and call:
+            return {path: found}
+        knows = self.client is not None and (self.client.surveyed or self.client.diagnostics.knows(path))
+        return {path: self.client.diagnostics.found(path)} if self.client is not None and knows else {}
+
+    def remember(self, call_id: str, earlier: Findings, paths: Iterable[Path]) -> None:
+        """Keep what was found in files whose own turn is yet to come."""
+        for path in paths:
+            if self.earlier.get(path, ("",))[0] != call_id:
+                self.earlier[path] = (call_id, tuple(earlier.get(path, ())))
 
     def kept_waiting(self) -> None:
         """It is waited for less the next time."""
@@ -95,10 +115,18 @@ class Pool:
     """Starts servers and keeps them for everybody in this workspace."""
 
     def __init__(
-        self, scopes: Scopes, environment: Mapping[str, str], *, idle: float = IDLE, largest: int = LARGEST
+        self,
+        scopes: Scopes,
+        boxes: ProgramBoxes,
+        environment: Mapping[str, str],
+        *,
+        kept: Path,
+        idle: float = IDLE,
+        largest: int = LARGEST,
     ) -> None:
+        """`kept` is the folder for what servers keep from one start to the next."""
         self.slots: dict[tuple[str, str], Slot] = {}
-        self._scopes = scopes
+        self._scopes, self._boxes, self._kept = scopes, boxes, kept
         self._environment = environment
         self.idle, self.largest = idle, largest
         self.on_change: list[Listener] = []
@@ -161,9 +189,13 @@ class Pool:
         return client
 
     async def _begin(self, found: Found) -> LanguageClient:
-        env = {**self._environment, **found.server.environment}
-        program = Program(argv=found.argv, cwd=found.root, env=env, stdin="pipe", stderr="pipe")
+        if found.missing:
+            raise ToolError(f"{found.server.id} cannot be started. {found.missing}", "missing")
+        given = {**self._environment, **found.environment, **found.server.environment}
+        name = hashlib.sha256("\0".join(found.key).encode("utf-8", "surrogateescape")).hexdigest()[:20]
         try:
+            box, env = await self._boxes.of_server(found.argv[0], given, self._kept / name)
+            program = self._boxes.program(box, found.argv, cwd=found.root, env=env)
             running = await RunningServer.start(self._scopes, program)
         except ToolError as error:
             raise ToolError(f"{found.server.id} cannot be started. {error}", error.kind) from error
@@ -171,8 +203,8 @@ class Pool:
         client.diagnostics.on_findings = lambda path: self._tell_findings(found.server.id, path)
         try:
             await client.begin()
-        except (ToolError, asyncio.CancelledError):
-            await asyncio.shield(client.kill())
+        except BaseException:
+            await client.kill()
             raise
         return client
 

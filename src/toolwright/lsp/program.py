@@ -4,9 +4,11 @@ import asyncio
 import os
 import re
 from collections import deque
+from dataclasses import replace
 from functools import partial
 from typing import IO
 
+from toolwright.deadline import to_the_end
 from toolwright.process.keeper.family import descendants
 from toolwright.process.scope import Program, Scope, Scopes
 
@@ -34,8 +36,12 @@ class RunningServer:
     @classmethod
     async def start(cls, scopes: Scopes, program: Program) -> "RunningServer":
         """Start a program with pipes; ToolError if it cannot be."""
-        running = cls(await scopes.start(program))
-        await running._connect()
+        running = cls(await scopes.start(replace(program, stdin="pipe", stderr="pipe")))
+        try:
+            await running._connect()
+        except BaseException:
+            await running.end()
+            raise
         return running
 
     @property
@@ -49,19 +55,21 @@ class RunningServer:
 
     def memory(self) -> int | None:
         """Bytes that it and all it started have in memory; None where the system does not tell."""
-        sizes = [_resident(pid) for pid in (self.scope.pid, *descendants(self.scope.pid))]
+        sizes = [_resident(pid) for pid in descendants(self.scope.leader)]
         known = [size for size in sizes if size is not None]
         return sum(known) if known else None
 
     async def end(self) -> None:
-        """End all of it, and wait until it is gone."""
+        """End all of it, and wait until it is gone, also if the caller is cancelled meanwhile."""
+        await to_the_end(self._end())
+
+    async def _end(self) -> None:
         if self._listening is not None:
             self._listening.cancel()
             await asyncio.gather(self._listening, return_exceptions=True)
         for transport in self._transports:
             transport.close()
-        await self.scope.stop()
-        self.scope.release()
+        await self.scope.end()
 
     async def _connect(self) -> None:
         loop, scope = asyncio.get_running_loop(), self.scope

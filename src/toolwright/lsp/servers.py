@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
@@ -12,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.jsontext import read_json
+from toolwright.lsp.virtual import empty_environment, is_environment, is_in_environment
 from toolwright.plainfile import read_start
+from toolwright.process.lookup import Lookup
 from toolwright.record import record
 
 _LONGEST = 1024 * 1024
@@ -45,6 +46,8 @@ class LanguageServer:
     """What of the project itself it needs: `tsserver`, `typescript7` or `eslint`."""
     python: bool = False
     """Whether it wants to know the project's Python."""
+    virtual: bool = False
+    """Whether it finds the project's packages by the variable `VIRTUAL_ENV`, and otherwise takes its own."""
     progress: bool = True
     """Whether it tells how far it is with anything but the answers that are waited for."""
     after: tuple[str, ...] = ()
@@ -87,8 +90,14 @@ class Found:
     argv: tuple[str, ...]
     init: Mapping[str, Any]
     settings: Mapping[str, Any]
-    there: bool = True
-    """Whether its program was found. One that only the user knows of is started all the same, and fails aloud."""
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Variables for this project, beside those of the server."""
+    missing: str = ""
+    """Why its program is not there. One that only the user knows of is wanted all the same, and fails aloud."""
+
+    @property
+    def there(self) -> bool:
+        return not self.missing
 
     @property
     def key(self) -> tuple[str, str]:
@@ -160,12 +169,11 @@ class Finder:
     top: Path
     """How far up a root may be."""
     environment: Mapping[str, str]
+    lookup: Lookup
     installed: Path
     """Our own folder of installed servers."""
     trusted: bool
     """Whether programs of the project itself may be run."""
-    beside: Path | None = None
-    """The folder of the programs that were installed with this one, as an extra."""
 
     def for_file(self, path: Path, known: Known = _nothing) -> list[Found]:
         """The servers for a file that are there, in order; those that are `known` are not looked for on disk."""
@@ -212,7 +220,8 @@ class Finder:
                     argv=(program or command[0], *command[1:]),
                     init={**_filled(server.init, values), **_python_init(server, values)},
                     settings=_filled(server.settings, values),
-                    there=bool(program),
+                    environment=self._own_environment(server, root, program),
+                    missing="" if program else self.lookup.missing(command[0]),
                 )
         return None
 
@@ -244,14 +253,13 @@ class Finder:
 
     def _program(self, name: str, root: Path) -> str:
         if "/" in name:
-            return name if os.access(root / name, os.X_OK) else ""
+            return self.lookup.find_theirs(str(root / name)) or ""
         own = [self.installed / "node_modules" / ".bin", self.installed / "python" / "bin"]
         places = [*(self._of_project(root) if self.trusted else ()), *own]
         for place in places:
             if os.access(place / name, os.X_OK) and (place / name).is_file():
                 return str(place / name)
-        paths = (self.environment.get("PATH", os.defpath), str(self.beside or ""))
-        return next((found for path in paths if (found := shutil.which(name, path=path))), "")
+        return self.lookup.find(name) or ""
 
     def _of_project(self, root: Path) -> Iterator[Path]:
         """Where the project keeps programs of its own."""
@@ -266,6 +274,15 @@ class Finder:
         if active := self.environment.get("VIRTUAL_ENV"):
             yield Path(active)
 
+    def _own_environment(self, server: LanguageServer, root: Path, program: str) -> dict[str, str]:
+        """The variable by which a server for Python finds the project's packages, and never those of its own."""
+        if not server.virtual:
+            return {}
+        folder = next(filter(is_environment, self._virtual(root)), None)
+        if folder is None and not self.environment.get("CONDA_PREFIX") and is_in_environment(program):
+            folder = empty_environment(self.installed / "no-python")
+        return {"VIRTUAL_ENV": str(folder)} if folder else {}
+
     def _values(self, server: LanguageServer, root: Path) -> dict[str, str] | None:
         """What stands for `${name}` in its options; None if it needs what the project does not have."""
         values = dict[str, str]()
@@ -275,17 +292,35 @@ class Finder:
             values |= {"python": str(python)} if python else {}
         if not server.needs:
             return values
-        package = self._package("eslint" if server.needs == "eslint" else "typescript", root)
-        if package is None or (server.needs == "typescript7" and _major(package / "package.json") < 7):
+        package = self._package(server, root)
+        if package is None or _unfit(server, package):
             return None
         tsserver = package / "lib" / "tsserver.js"
-        if server.needs == "tsserver" and not tsserver.is_file():
-            return None
         return values | {"tsserver": str(tsserver), "tsdk": str(tsserver.parent)}
 
-    def _package(self, name: str, root: Path) -> Path | None:
-        """The nearest package of npm that has this name: the project's own, or else one of ours."""
+    def lacks(self, server: LanguageServer, path: Path) -> str:
+        """Say what keeps a server for a file from being here, and what to do about it; empty if it is here."""
+        root = self.root(server, path)
+        if root is None or self.locate(server, path) is not None:
+            return ""
+        name, how = server.commands[0][0], server.how_to_get
+        if not any(self._program(command[0], root) for command in server.commands):
+            return self.lookup.why_not(name) or how or f"needs {name} on PATH"
+        package = self._package(server, root)
+        if package is not None:
+            return _unfit(server, package)
+        wanted = "eslint" if server.needs == "eslint" else "typescript"
+        here = f"{name} is here, but no {wanted}: install that in the project"
+        return f"{here}, or both by {how}" if how and wanted == "typescript" else here
+
+    def _package(self, server: LanguageServer, root: Path) -> Path | None:
+        """Return the nearest package of npm that a server needs: the project's, ours, or one that a program is in."""
+        name = "eslint" if server.needs == "eslint" else "typescript"
         folders = [*(folder / "node_modules" for folder in self._above(root / "any")), self.installed / "node_modules"]
+        if name == "typescript":
+            programs = (self._program(one, root) for one in (server.commands[0][0], "tsc"))
+            real = (Path(os.path.realpath(program)) for program in programs if program)
+            folders += [folder for program in real for folder in program.parents if folder.name == "node_modules"]
         return next((folder / name for folder in folders if (folder / name).is_dir()), None)
 
 
@@ -293,6 +328,15 @@ class Finder:
 def _folders(folder: Path, top: Path) -> tuple[Path, ...]:
     """A folder and those above it, up to the top; none if it is not below that."""
     return (folder, *folder.parents)[: len(folder.parts) - len(top.parts) + 1] if folder.is_relative_to(top) else ()
+
+
+def _unfit(server: LanguageServer, package: Path) -> str:
+    """Say why a package is not what a server needs; empty if it is."""
+    if server.needs == "typescript7" and (major := _major(package / "package.json")) < 7:
+        return f"needs TypeScript 7, and {package} is version {major or 'unknown'}"
+    if server.needs == "tsserver" and not (package / "lib" / "tsserver.js").is_file():
+        return f"needs TypeScript 5 or 6, and {package} has no tsserver"
+    return ""
 
 
 def _server(entry: Mapping[str, Any]) -> LanguageServer:
