@@ -2,24 +2,24 @@
 
 import asyncio
 import inspect
-import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from toolwright.deadline import time_limit
 from toolwright.errors import PermissionRejected, ToolError, UsageError
 from toolwright.events import Bus, Event
 from toolwright.ids import new_id
 from toolwright.record import record
-from toolwright.request import Option
-
-log = logging.getLogger(__name__)
+from toolwright.request import Need, Option
 
 ReplyKind = Literal["once", "always", "reject"]
 Scope = Literal["session", "project", "user"]
-_WORDS = ("once", "always", "reject")
+_WORDS: tuple[str, ...] = get_args(ReplyKind)
+_SCOPES: tuple[str, ...] = get_args(Scope)
 
 NOBODY = "nobody can be asked in this run: go on without it"
+UNANSWERED = "nobody has answered within"
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -29,12 +29,28 @@ class Reply:
     kind: ReplyKind
     message: str = ""
     """With a rejection: what to do instead."""
-    scope: Scope = "project"
-    """With `always`: for how long."""
+    scope: Scope | None = None
+    """With `always`: for how long; if not said, for the project where sessions are kept, else for the session."""
     patterns: tuple[str, ...] | None = None
     """With `always`: which of the offered patterns, or others that answer the question too; all if not said."""
     answers: tuple[tuple[str, ...], ...] = ()
     """To a choice: the chosen labels or words of one's own, one tuple a question."""
+    arguments: Mapping[str, Any] | None = None
+    """With `once`: all arguments of the call, as it is to be made in place of how it was asked for."""
+
+    def __post_init__(self) -> None:
+        for name, given, known in (("kind", self.kind, _WORDS), ("scope", self.scope, (None, *_SCOPES))):
+            if given not in known:
+                raise UsageError(f"Reply({name}={given!r:.60}): {name} is one of {', '.join(filter(None, known))}.")
+        if self.arguments is not None and self.kind != "once":
+            raise UsageError(f"Reply(arguments=...) goes with kind='once', not with {self.kind!r}.")
+        if not isinstance(self.arguments, Mapping | None):
+            raise UsageError(f"Reply(arguments={self.arguments!r:.60}) is no dict of arguments.")
+        for name, listed in (("patterns", (self.patterns or (),)), ("answers", (self.answers, *self.answers))):
+            if any(isinstance(one, str) for one in listed):
+                raise UsageError(
+                    f"Reply({name}=...) has a text in the place of a tuple: write ('a *',), and not 'a *'."
+                )
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -47,6 +63,8 @@ class Choice:
     multiple: bool = False
     custom: bool = True
     """Whether the user may answer in words of their own."""
+    default: tuple[str, ...] | None = None
+    """What counts where the user leaves it out; None if it needs an answer."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -81,14 +99,21 @@ class Question:
     title: str = ""
     """The call in one line."""
     agent: str = ""
+    name: str = ""
+    """By which people know the agent, where it works in the background."""
     callers: tuple[str, ...] = ()
     """The sessions above, the nearest first, where a subagent asks."""
     call_id: str = ""
     message_id: str = ""
     permission: str = ""
     patterns: tuple[str, ...] = ()
+    also: tuple[Need, ...] = ()
+    """What else the same call asks for; one answer is for all of it."""
     always: tuple[str, ...] = ()
-    """The patterns an `always` may store: those that really settle this question."""
+    """The patterns an `always` may store: those that really settle this question.
+
+    One for another permission than `permission` begins with its name, as in `(edit) build`.
+    """
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     choices: tuple[Choice, ...] = ()
     id: str = field(default_factory=lambda: new_id("per"))
@@ -97,6 +122,22 @@ class Question:
     tried: Callable[[Sequence[str]], RuleTrial] = field(default=_unknown, repr=False)
     """What storing these patterns instead of the offered ones would mean."""
 
+    @property
+    def permissions(self) -> tuple[str, ...]:
+        """All that the call asks for."""
+        return tuple(dict.fromkeys((*(need.permission for need in self.also), self.permission)))
+
+    def parts_of(self, text: str) -> tuple[str, str]:
+        """Return the permission and the pattern of a rule that an `always` may store."""
+        for need in self.also:
+            if text.startswith(f"({need.permission}) "):
+                return need.permission, text.removeprefix(f"({need.permission}) ")
+        return self.permission, text
+
+    def rule(self, text: str) -> str:
+        """Return such a rule as it will be listed."""
+        return " ".join(self.parts_of(text))
+
 
 Said = Reply | str | None
 Answerer = Callable[[Question], "Said | Awaitable[Said]"]
@@ -104,7 +145,15 @@ Answerer = Callable[[Question], "Said | Awaitable[Said]"]
 
 
 class WrongAnswer(UsageError):
-    """Whoever answers has returned something that is no answer: a mistake in the program around us."""
+    """An answerer has failed, or has returned something that is no answer: a mistake in the program around us."""
+
+
+def mistake_in(error: BaseException) -> WrongAnswer | None:
+    """The mistake of an answerer among what was raised together, as by calls side by side."""
+    if isinstance(error, WrongAnswer):
+        return error
+    inner = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    return next((found for one in inner if (found := mistake_in(one)) is not None), None)
 
 
 @record(frozen=True, slots=True)
@@ -121,8 +170,23 @@ def always_say(reply: Reply) -> Answerer:
     return AlwaysSay(reply)
 
 
+@record(frozen=True, slots=True)
+class TakesDefaults:
+    """Answers choices by their defaults where all of them have one, and leaves every other question to another."""
+
+    otherwise: Answerer | None
+
+    def __call__(self, question: Question) -> "Said | Awaitable[Said]":
+        defaults = [choice.default for choice in question.choices]
+        if question.kind == "choice" and any(defaults) and None not in defaults:
+            return Reply(kind="once", answers=tuple(one or () for one in defaults))
+        return Reply(kind="reject", message=NOBODY) if self.otherwise is None else self.otherwise(question)
+
+
 def is_attended(answer: Answerer | None) -> bool:
     """Whether a question that has no fixed answer can be put to anybody."""
+    if isinstance(answer, TakesDefaults):
+        return is_attended(answer.otherwise)
     return answer is not None and not isinstance(answer, AlwaysSay)
 
 
@@ -133,6 +197,8 @@ class Inbox:
     bus: Bus
     answer: Answerer | None = None
     """Who is asked first; without anybody every question is refused at once."""
+    timeout: float | None = None
+    """Seconds that a question waits before it is refused; as long as it takes, if nothing is said."""
     _open: "dict[str, tuple[Question, asyncio.Future[Reply]]]" = field(default_factory=dict)
 
     @property
@@ -144,6 +210,11 @@ class Inbox:
     def pending(self) -> list[Question]:
         """The questions that wait for an answer, the oldest first."""
         return [question for question, _ in self._open.values()]
+
+    def question(self, question_id: str) -> Question | None:
+        """The question that waits under an id."""
+        question, _ = self._open.get(question_id, (None, None))
+        return question
 
     def of_session(self, session_id: str) -> list[Question]:
         return [question for question in self.pending if question.session_id == session_id]
@@ -158,8 +229,11 @@ class Inbox:
         self.bus.publish(told)
         reply: Reply | None = None
         try:
-            await self._consult(question)
-            reply = await answered
+            async with time_limit(self.timeout):
+                await self._consult(question)
+                reply = await answered
+        except TimeoutError:
+            reply = Reply(kind="reject", message=f"{UNANSWERED} {self.timeout:g} seconds")
         finally:
             self._open.pop(question.id, None)
             # Also when the call is stopped: whoever shows the question must hear that it is gone.
@@ -193,7 +267,7 @@ class Inbox:
                 answered.set_exception(ToolError(f"The call was stopped: {reason}.", "aborted"))
 
     async def _consult(self, question: Question) -> None:
-        """Ask whoever answers; a wrong answer is a mistake of the program around us, told to it."""
+        """Ask the answerer. Its mistakes are the program's, and raised there; a ToolError is told to the model."""
         if self.answer is None:
             self.reply(question.id, Reply(kind="reject", message=NOBODY))
             return
@@ -201,12 +275,15 @@ class Inbox:
             said: Any = self.answer(question)
             if inspect.isawaitable(said):
                 said = await self._first(said, question.id)
+            if said is not None and question.id in self._open:
+                self.reply(question.id, said)
+        except (ToolError, WrongAnswer):
+            raise
+        except UsageError as error:
+            raise WrongAnswer(f"The answer to {question.title!r:.80} does not fit: {error}") from error
         except Exception as bug:
-            log.exception("whoever answers questions failed")
             reason = f"{type(bug).__name__}: {bug}"
-            raise ToolError(f"The question could not be put, so nothing was done: {reason}", "crash") from bug
-        if said is not None and question.id in self._open:
-            self.reply(question.id, said)
+            raise WrongAnswer(f"answer= failed at {question.title!r:.80}, so nothing was done: {reason}") from bug
 
     async def _first(self, answering: Awaitable[Said], question_id: str) -> Said:
         """What an answerer comes to, unless the question is answered in another way before."""
@@ -254,6 +331,9 @@ def rejected(what: str, reply: Reply) -> PermissionRejected:
     """The error of a call that was refused, in words that are true of who refused it."""
     if reply.message == NOBODY:
         return PermissionRejected(f"{what} was refused, because {NOBODY}. Nothing was done.", advice=NOBODY)
+    if reply.message.startswith(UNANSWERED):
+        told = f"{what} was refused, because {reply.message}. Nothing was done; go on without it."
+        return PermissionRejected(told, advice=reply.message)
     if reply.message:
         return PermissionRejected(f"The user refused {what} and says: {reply.message}", advice=reply.message)
     return PermissionRejected(f"The user refused {what}. Nothing was done; do not try it again another way.")

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any, Self
 
+from toolwright.acts import RANKS, Act
 from toolwright.record import record
 
 
@@ -42,10 +43,6 @@ class HostPattern(PathPattern):
         return any(re.search(rf"(?<![\w.-]){re.escape(host)}(?![\w.-])", rule, re.IGNORECASE) for host in self.hosts)
 
 
-READ = "(read) "
-"""Stands before the pattern of an approval that is for reading alone."""
-
-
 @record(frozen=True, slots=True, kw_only=True)
 class Below:
     """A folder whose content is touched as a whole, or somewhere in it."""
@@ -76,6 +73,8 @@ class Request:
     """What the user is shown, and what rules are matched against."""
     always: tuple[str, ...] = ("*",)
     """The patterns that a lasting approval would store; empty where none may be offered."""
+    always_reading: tuple[str, ...] = ()
+    """Of those, the ones that would be for reading alone."""
     implied: tuple[str, ...] = ()
     """Judged like `patterns` but not shown: what the shown text really comes down to."""
     exact: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -86,6 +85,8 @@ class Request:
     """What may be done but need not be: counts only where a rule speaks of it by name, and then asks."""
     below: tuple[Below, ...] = ()
     """Folders with all that is in them."""
+    acts: Mapping[str, Act] = field(default_factory=dict[str, Act])
+    """What some of the patterns do beyond this machine: judged with them, by the rules about `act`."""
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What helps a person to decide, such as the difference an edit makes; it decides nothing itself."""
     must_ask: bool = False
@@ -94,6 +95,20 @@ class Request:
     """Whether a complete box contains it: then what is not understood is asked about only where rules restrict."""
     title: str = ""
     """The call in one line, where its tool can say it better than its patterns."""
+
+    @property
+    def act_lines(self) -> tuple[str, ...]:
+        """What it does that no undo reaches or nobody has named, one line for each act."""
+        acts = sorted(self.acts.values(), key=lambda act: -RANKS[act.kind])
+        return tuple(dict.fromkeys(act.line for act in acts if act.unnamed or act.kind in ("changes", "final")))
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Need:
+    """A permission that a call asks for beside another, and on what."""
+
+    permission: str
+    patterns: tuple[str, ...]
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolwright.errors import ConfigError, UsageError
-from toolwright.permission.approvals import Approval, Approvals
-from toolwright.request import PathPattern
+from toolwright.permission.approvals import Approval, Approvals, covered
+from toolwright.request import PathPattern, Request
 
 COVERS: list[tuple[str, str, bool]] = [
     ("git status *", "git status", True),
@@ -96,6 +96,29 @@ def test_an_approval_can_be_taken_back(tmp_path: Path) -> None:
     assert [(scope, one.pattern) for scope, one in approvals.listed()] == [("project", "b *")]
     with pytest.raises(UsageError, match=r"No approval bash 'a \*' is stored"):
         approvals.revoke("bash", "a *")
+
+
+def test_an_approval_for_reading_is_one_wherever_it_is_shown_stored_or_revoked(tmp_path: Path) -> None:
+    approvals = make(tmp_path)
+    reading = Approval("external_directory", "/opt/*", reading=True)
+    approvals.add((reading, Approval("external_directory", "/opt/*")), "user", "ses_1")
+    assert [one.text for _, one in make(tmp_path).listed()] == ["(read) /opt/*", "/opt/*"]
+    assert Approval.written("external_directory", "(read) /opt/*") == reading
+    assert approvals.revoke("external_directory", "(read) /opt/*") == 1
+    assert [one.text for _, one in approvals.listed()] == ["/opt/*"]
+
+
+def test_what_an_older_version_has_stored_is_still_for_reading_alone(tmp_path: Path) -> None:
+    approvals = make(tmp_path)
+    approvals.file.parent.mkdir()
+    entries = [{"permission": name, "pattern": "(read) /opt/*"} for name in ("external_directory", "bash")]
+    approvals.file.write_text(json.dumps({"user": entries}))
+    stored = approvals.of(("ses_1",))
+    assert stored == (Approval("external_directory", "/opt/*", reading=True), Approval("bash", "(read) /opt/*"))
+    for only_read, covers in (("/opt/x",), True), ((), False):
+        request = Request(permission="external_directory", patterns=("/opt/x",), only_read=only_read)
+        assert covered(request, "/opt/x", stored) is covers
+    assert approvals.revoke("external_directory", "(read) /opt/*") == 1
 
 
 @pytest.mark.parametrize(

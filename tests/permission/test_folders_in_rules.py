@@ -5,8 +5,8 @@ import pytest
 from toolwright.definition import Action
 from toolwright.permission.approvals import Approval, covered
 from toolwright.permission.judge import judged
-from toolwright.permission.rules import Layer, Policy, Rule
-from toolwright.request import READ, Below, PathPattern, Request
+from toolwright.permission.rules import Layer, LayerName, Policy, Rule
+from toolwright.request import Below, PathPattern, Request
 
 
 def policy(*rules: tuple[str, Action]) -> Policy:
@@ -67,5 +67,40 @@ def test_an_approval_covers_only_what_was_seen() -> None:
     assert covered(request, "rm a", [Approval("bash", "cd sub && rm a")])
     assert not covered(request, "rm $x", [Approval("bash", "rm $x"), Approval("bash", "")])
     assert covered(request, "ls a", [Approval("bash", "ls *")])
-    assert covered(request, "/out/x", [Approval("bash", f"{READ}/out/*")])
-    assert not covered(request, "/out/y", [Approval("bash", f"{READ}/out/*")])
+    assert covered(request, "/out/x", [Approval("bash", "/out/*", reading=True)])
+    assert not covered(request, "/out/y", [Approval("bash", "/out/*", reading=True)])
+
+
+@pytest.mark.parametrize(
+    ("guarded", "certain", "action"),
+    [(False, False, "ask"), (False, True, "deny"), (True, False, "allow"), (True, True, "allow")],
+)
+def test_what_is_ours_in_a_folder_is_asked_about_unless_a_box_guards_it(
+    guarded: bool, certain: bool, action: Action
+) -> None:
+    below = Below(folder=PathPattern("src"), names=("x.json",), guarded=guarded, certain=certain)
+    assert layered("protected").decide_below("edit", below).action == action
+
+
+@pytest.mark.parametrize(
+    ("guarded", "certain", "action"),
+    [(False, False, "ask"), (False, True, "allow"), (True, False, "allow"), (True, True, "allow")],
+)
+def test_what_runs_later_in_a_folder_is_asked_about_unless_all_of_it_goes_or_a_box_works_on_it(
+    guarded: bool, certain: bool, action: Action
+) -> None:
+    below = Below(folder=PathPattern("src"), names=("x.json",), guarded=guarded, certain=certain)
+    assert layered("run later").decide_below("edit", below).action == action
+
+
+def layered(name: LayerName) -> Policy:
+    """Everything is allowed but one name, by a layer that is always there."""
+    own = Layer("user", (Rule("edit", "*", "allow"),))
+    return Policy("build", (own, Layer(name, (Rule("edit", "src/x.json", "deny"),))))
+
+
+def test_what_somebody_wants_to_be_asked_about_is_told_with_the_callers_first_and_without_what_always_asks() -> None:
+    asks, allows = Rule("edit", "a", "ask"), Rule("edit", "b", "allow")
+    caller = Policy("build", (Layer("user", (Rule("edit", "c", "ask"),)),))
+    layers = tuple(Layer(name, (asks, allows)) for name in ("defaults", "user", "protected", "run later"))
+    assert Policy("general", layers).under(caller).asked_by_user("edit") == ("c", "a")

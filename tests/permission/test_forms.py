@@ -29,6 +29,11 @@ FORMS: list[tuple[Any, list[str]]] = [
             "external_directory a~/b: allow",
         ],
     ),
+    ([{"action": "shell", "resource": "x", "effect": "deny"}], ["bash x: deny"]),
+    ([{"action": "shel*", "resource": "x", "effect": "deny"}], ["shel* x: deny", "bash x: deny"]),
+    ([{"action": "sub*", "resource": "x", "effect": "ask"}], ["sub* x: ask", "task x: ask"]),
+    ([{"action": "sub*", "resource": "x", "effect": "allow"}], ["sub* x: allow"]),
+    ([{"action": "*", "resource": "x", "effect": "deny"}], ["* x: deny"]),
 ]
 
 

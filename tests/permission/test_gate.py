@@ -1,14 +1,17 @@
 """The gate: all requests of a call are judged before one is asked, and what was asked stands in a log."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from tests.waiting import until
 from toolwright.definition import Call, Result, Tool, ToolContext, tool
 from toolwright.errors import PermissionDenied, PermissionRejected
+from toolwright.inbox import Reply, ReplyKind
 from toolwright.permission.gate import AskedRequest, DryRunOver, Gate
 from toolwright.permission.rules import Rule
-from toolwright.request import Request
+from toolwright.request import Need, Request
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
 
@@ -40,14 +43,60 @@ async def run(session: Session, gate: Gate | None = None) -> tuple[Result, list[
     return result, [(one.judgement.request.permission, one.judgement.action, one.reply) for one in log]
 
 
-async def test_questions_come_in_order_and_their_answers_are_noted(project: Path) -> None:
-    user = ScriptedUser.saying("once", "reject")
-    workspace = make_workspace(project, tools=[wanting(request("one"), request("two"), request("three"))], user=user)
+@pytest.mark.parametrize("said", ["once", "reject"])
+async def test_one_question_is_about_all_that_a_call_asks_for(project: Path, said: ReplyKind) -> None:
+    user = ScriptedUser.saying(said)
+    tools = [wanting(request("one"), request("two", "a"), request("three", "b"))]
+    workspace = make_workspace(project, tools=tools, user=user)
     session = workspace.session(rules=[Rule("*", "*", "ask"), Rule("one", "*", "allow")])
     result, log = await run(session)
-    assert isinstance(result.error, PermissionRejected)
-    assert log == [("one", "allow", None), ("two", "ask", "once"), ("three", "ask", "reject")]
-    assert not (project / "deed").exists()
+    (question,) = user.questions
+    assert (question.permission, question.patterns) == ("three", ("b",))
+    assert question.also == (Need(permission="two", patterns=("a",)),)
+    assert log == [("one", "allow", None), ("two", "ask", said), ("three", "ask", said)]
+    assert isinstance(result.error, PermissionRejected) == (said == "reject")
+    assert (project / "deed").exists() == (said == "once")
+
+
+async def test_an_always_stores_for_each_permission_what_is_its_own(project: Path) -> None:
+    user = ScriptedUser.saying("always")
+    tools = [wanting(request("edit", "build", always=("build",)), request("bash", "rm build", always=("rm build",)))]
+    workspace = make_workspace(project, tools=tools, user=user)
+    session = workspace.session(rules=[Rule("*", "*", "ask")])
+    await run(session)
+    (question,) = user.questions
+    assert question.always == ("(edit) build", "rm build")
+    assert [question.rule(text) for text in question.always] == ["edit build", "bash rm build"]
+    stored = [(one.permission, one.pattern) for one in workspace.gate.approvals.of((session.id,))]
+    assert stored == [("edit", "build"), ("bash", "rm build")]
+    await run(session)
+    assert len(user.questions) == 1
+
+
+async def test_a_rule_of_ones_own_is_for_the_permission_of_the_one_in_whose_place_it_stands(project: Path) -> None:
+    chosen = ("(edit) build*", "rm build")
+    user = ScriptedUser([Reply(kind="always", patterns=chosen)])
+    tools = [wanting(request("edit", "build", always=("build",)), request("bash", "rm build", always=("rm build",)))]
+    workspace = make_workspace(project, tools=tools, user=user)
+    await run(workspace.session(rules=[Rule("*", "*", "ask")]))
+    stored = [(one.permission, one.pattern) for one in workspace.gate.approvals.of(())]
+    assert stored == [("edit", "build*"), ("bash", "rm build")]
+
+
+async def test_what_is_allowed_already_is_not_offered_again(project: Path) -> None:
+    user = ScriptedUser.saying("once")
+    wanted = request("bash", "ls -la", "git log", always=("ls *", "git log *"))
+    workspace = make_workspace(project, tools=[wanting(wanted)], user=user)
+    await run(workspace.session(rules=[Rule("*", "*", "ask"), Rule("bash", "ls *", "allow")]))
+    assert user.questions[0].always == ("git log *",)
+
+
+async def test_nothing_is_offered_where_it_would_not_let_the_whole_call_pass(project: Path) -> None:
+    user = ScriptedUser.saying("once")
+    tools = [wanting(request("edit", "a", always=()), request("bash", "rm a", always=("rm a",)))]
+    workspace = make_workspace(project, tools=tools, user=user)
+    await run(workspace.session(rules=[Rule("*", "*", "ask")]))
+    assert user.questions[0].always == ()
 
 
 async def test_a_deny_of_the_last_comes_before_the_question_of_the_first(project: Path) -> None:
@@ -109,3 +158,16 @@ async def test_what_is_decided_silently_leaves_no_trace(project: Path) -> None:
 
     _, log = await run(make_workspace(project, tools=[act]).session())
     assert (seen, log) == (["allow", "deny"], [])
+
+
+async def test_a_deny_that_comes_while_the_question_waits_holds_whatever_is_answered(project: Path) -> None:
+    user = ScriptedUser([None, Reply(kind="once")])
+    workspace = make_workspace(project, tools=[wanting(request("one"), request("two"))], user=user)
+    session = workspace.session(rules=[Rule("*", "*", "ask")])
+    call = asyncio.create_task(run(session))
+    await until(lambda: user.questions)
+    session.permit([Rule("*", "*", "ask"), Rule("two", "*", "deny")])
+    workspace.inbox.reply(user.questions[0].id, "once")
+    result, _ = await call
+    assert isinstance(result.error, PermissionDenied)
+    assert not (project / "deed").exists()

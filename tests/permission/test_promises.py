@@ -57,6 +57,31 @@ async def test_one_part_of_a_compound_command_can_be_approved_alone(project: Pat
     assert set(user.questions[0].always) == {"pwd *", "true *"}
 
 
+@pytest.mark.parametrize("pattern", ["link/*", "link", "link/deep/*", "deeper/key", "{root}/link/*", "away/*"])
+async def test_a_rule_that_names_a_place_by_a_link_holds_for_its_real_name(project: Path, pattern: str) -> None:
+    (project / "real/deep").mkdir(parents=True)
+    (project / "real/deep/key").write_text("a")
+    (project / "link").symlink_to("real")
+    (project / "deeper").symlink_to("link/deep")
+    (project / "away").symlink_to(project / "real/deep")
+    if pattern == "link":
+        (project / "link").unlink()
+        (project / "link").symlink_to("real/deep/key")
+    config = {"permission": {"edit": {pattern.format(root=project): "deny"}}}
+    async with opened(project, config, ScriptedUser()) as workspace:
+        assert await bash(workspace.session(), "rm real/deep/key") == "denied"
+        assert await bash(workspace.session(), "touch real/other key") == (
+            "denied" if pattern.endswith("link/*") else "ran"
+        )
+
+
+async def test_a_rule_that_allows_by_a_link_says_nothing_of_where_it_leads(project: Path) -> None:
+    (project / "link").symlink_to(".")
+    config = {"permission": {"edit": {"*": "deny", "link/*": "allow"}}}
+    async with opened(project, config, ScriptedUser()) as workspace:
+        assert await bash(workspace.session(), "touch new") == "denied"
+
+
 async def test_always_for_a_project_is_still_there_after_a_restart(project: Path) -> None:
     user = ScriptedUser([Reply(kind="always", scope="project")])
     for expected in (1, 1):

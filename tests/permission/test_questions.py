@@ -53,6 +53,7 @@ class Trial:
 
 
 ASK = Rule("*", "*", "ask")
+CHOICE = Question(id="que_1", kind="choice", session_id="ses_1")
 ALLOW = Rule("*", "*", "allow")
 
 
@@ -251,6 +252,20 @@ async def test_a_rejection_takes_the_other_questions_of_the_session_with_it(tria
     stranger.cancel()
 
 
+async def test_a_rejection_declines_no_choice_that_is_open_beside_it(trial: Trial) -> None:
+    asked = PermissionReplied(session_id="ses_1", request_id="que_1", reply="once")
+    choice = asyncio.create_task(trial.inbox.ask(CHOICE, asked, lambda kind, reply: asked))
+    await settle()
+    task = trial.start(trial.asker(ASK), bash("ls"))
+    await settle()
+    [permission] = [one for one in trial.inbox.pending if one.kind == "permission"]
+    trial.inbox.reply(permission.id, Reply(kind="reject"))
+    with pytest.raises(PermissionRejected):
+        await task
+    assert [one.id for one in trial.inbox.pending] == ["que_1"]
+    choice.cancel()
+
+
 async def test_an_answer_to_a_question_that_is_not_there_is_an_error(trial: Trial) -> None:
     with pytest.raises(UsageError, match="No question 'per_1' is waiting"):
         trial.inbox.reply("per_1", Reply(kind="once"))
@@ -292,7 +307,7 @@ async def test_an_answerer_that_breaks_leaves_no_question_behind(tmp_path: Path)
         raise RuntimeError("no terminal")
 
     trial = Trial(tmp_path, broken)
-    with pytest.raises(ToolError, match="could not be put, so nothing was done: RuntimeError: no terminal"):
+    with pytest.raises(UsageError, match="so nothing was done: RuntimeError: no terminal"):
         await trial.ask(trial.asker(ASK), bash("ls"))
     assert trial.inbox.pending == []
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.rounds import rounds
 from toolwright.definition import Action
 from toolwright.folders import Folders
+from toolwright.permission.judge import judged
 from toolwright.permission.rules import Layer, LayerName, Policy, Rule, decide
-from toolwright.request import HostPattern, PathPattern
+from toolwright.request import HostPattern, PathPattern, Request
 from toolwright.testing import make_workspace
 from toolwright.wildcard import matches
 
@@ -178,7 +179,7 @@ def test_what_the_built_in_agents_may_do(
     project: Path, agent: str, permission: str, pattern: str, action: Action
 ) -> None:
     workspace = make_workspace(project)
-    given_pattern = pattern.replace("{output}", str(workspace.folders.tool_output))
+    given_pattern = pattern.replace("{output}", str(workspace.truncator.folder))
     assert workspace.session(agent).ruled_agent.decide(permission, given_pattern) == action
 
 
@@ -228,3 +229,17 @@ def test_what_is_remembered_of_a_text_is_not_said_of_an_address_of_the_same_text
     assert policy.decide("webfetch", PathPattern(address)).action == "allow"
     assert policy.decide("webfetch", HostPattern(address, hosts=("127.0.0.1",))).action == "ask"
     assert policy.decide("webfetch", PathPattern(address, also=("other",))).action == "allow"
+
+
+def test_a_layer_that_only_tightens_is_the_reason_only_where_it_tightens() -> None:
+    user = Layer("user", rules("edit *: ask"))
+    project = Layer("project", rules("edit *.py: ask", "edit *.env: deny"), tightens_only=True)
+    policy = Policy("a", (user, project))
+    assert policy.decide("edit", "x.py").layer == "user"
+    assert policy.decide("edit", "x.env").layer == "project"
+
+
+def test_of_reasons_that_are_as_strict_the_first_is_named() -> None:
+    policy = Policy("build", (Layer("user", rules("edit a: deny", "edit b: deny")),))
+    judgement = judged(policy, Request(permission="edit", patterns=("b", "a")), ())
+    assert (judgement.pattern, judgement.action) == ("b", "deny")

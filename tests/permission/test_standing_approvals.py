@@ -1,5 +1,8 @@
 """What a lasting approval covers, and what it never does: spec 13.5, O01 to O08."""
 
+import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,8 +11,11 @@ from typing import Any
 
 import pytest
 
+from tests.rounds import rounds
 from toolwright.definition import Call, Result
+from toolwright.folders import Folders
 from toolwright.inbox import Question, Reply
+from toolwright.permission.approvals import Approval, Approvals
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
 
@@ -102,3 +108,55 @@ async def test_an_approval_ends_at_a_word_and_never_covers_another_program(
     assert result.error is not None
     assert result.error.kind == "rejected"
     assert not (project / "pwn").exists()
+
+
+STORES_ONE = """
+import sys
+from pathlib import Path
+from toolwright.folders import Folders
+from toolwright.permission.approvals import Approval, Approvals
+sys.stdin.read(1)
+approvals = Approvals(file=Folders.of().ready().approvals, project=Path(sys.argv[1]))
+approvals.add((Approval("bash", sys.argv[2]),), sys.argv[3], "")
+"""
+TOGETHER = rounds(20, 40)
+
+
+@pytest.mark.slow
+def test_approvals_that_many_processes_store_at_once_are_all_kept(tmp_path: Path) -> None:
+    """Also while the folder is only being made; each process begins when all have started."""
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    for turn in range(rounds(1, 30)):
+        arguments = [(f"one{turn}-{number} *", ("project", "user")[number % 2]) for number in range(TOGETHER)]
+        started = [
+            subprocess.Popen(
+                [sys.executable, "-c", STORES_ONE, str(tmp_path), *given],
+                env=environment,
+                stdin=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            for given in arguments
+        ]
+        for process in started:
+            assert process.stdin is not None
+            process.stdin.write(b"x")
+            process.stdin.flush()
+        assert [process.communicate()[1] for process in started] == [b""] * TOGETHER
+        folders = Folders.of(environment)
+        stored = Approvals(file=folders.approvals, project=tmp_path).listed()
+        assert {(approval.pattern, scope) for scope, approval in stored} >= set(arguments)
+        assert len(stored) == TOGETHER * (turn + 1)
+
+
+def test_two_changes_in_one_moment_are_both_seen(tmp_path: Path) -> None:
+    """The clock of a file system stands still for some milliseconds."""
+    file = tmp_path / "approvals.json"
+    one, other = (Approvals(file=file, project=tmp_path) for _ in range(2))
+    one.add((Approval("bash", "cd *"),), "user", "")
+    one.add((Approval("bash", "ls *"),), "project", "")
+    moment = file.stat().st_mtime_ns
+    assert [approval.pattern for approval in other.of(())] == ["cd *", "ls *"]
+    one.revoke("bash", "ls *")
+    one.add((Approval("bash", "rm *"),), "project", "")
+    os.utime(file, ns=(moment, moment))
+    assert [approval.pattern for approval in other.of(())] == ["cd *", "rm *"]

@@ -33,6 +33,8 @@ SEEDED = [
     ("dead", '{\n"write": "deny"}', 2, None, 0),
     ("dead", '{"todowrite": {\n"later": "deny"}}', 2, None, 0),
     ("dead", '{"edit": {\n".git/*": "allow"}}', 2, "edit .git/*: ask", 0),
+    ("dead", '{"act": {\n"deadly": "deny"}}', 2, None, 0),
+    ("broad", '{"act": {\n"final": "allow"}}', 2, None, 0),
     ("broad", '{\n"*": "allow"}', 2, None, 0),
     ("broad", '{\n"external_directory": "allow"}', 2, None, 0),
     ("broad", '{"bash": {\n"sudo *": "allow"}}', 2, None, 0),

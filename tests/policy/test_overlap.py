@@ -29,3 +29,10 @@ def test_what_covers_a_pattern_fits_all_its_texts(wide: str, narrow: str, text: 
 def test_patterns_that_share_a_text_overlap(one: str, other: str, text: str) -> None:
     if matches(text, one) and matches(text, other):
         assert overlap(one, other)
+
+
+def test_one_letter_covers_no_star() -> None:
+    assert not covers("a?", "a*")
+    assert not covers("a?b", "a*b")
+    assert covers("a*", "a?")
+    assert covers("a?", "a?")

@@ -46,3 +46,12 @@ def test_a_file_that_is_not_there_is_named(tw: Tw) -> None:
     outcome = tw("permission", "simulate", "--config", "nothing.json")
     assert outcome.code == 2
     assert "nothing.json" in outcome.err
+
+
+def test_a_rule_about_acts_changes_what_was_decided_of_a_command(tw: Tw, project: Path) -> None:
+    push = {"tools": [{"name": "bash", "args": {"command": "git push --force", "description": "Push"}}]}
+    record(tw, project, [push, {"text": "Done."}])
+    file = project.parent / "proposal.json"
+    file.write_text('{"permission": {"act": {"final": "deny"}}}')
+    told = tw("permission", "simulate", "--config", str(file), "--json").json
+    assert [(one["was"], one["now"], one["rule"]) for one in told] == [("ask", "deny", "act final: deny")]

@@ -11,10 +11,12 @@ from toolwright.jsontext import read_json
 from toolwright.permission.defaults import is_protected
 from toolwright.private import read_private, update
 from toolwright.record import record
-from toolwright.request import READ, PathPattern, Request
+from toolwright.request import PathPattern, Request
 from toolwright.schema import problems_with
 
 Scope = Literal["session", "project", "user"]
+_OUTSIDE = "external_directory"
+_READING = "(read) "
 
 
 @record(frozen=True, slots=True)
@@ -26,8 +28,22 @@ class Approval:
 
     permission: str
     pattern: str
+    reading: bool = False
+    """Whether it is for reading alone. Only folders outside the project have such."""
+
+    @classmethod
+    def written(cls, permission: str, text: str) -> "Approval":
+        """The approval that a text stands for, as people see, edit and revoke it."""
+        reading = permission == _OUTSIDE and text.startswith(_READING)
+        return cls(permission, text.removeprefix(_READING) if reading else text, reading)
+
+    @property
+    def text(self) -> str:
+        """The pattern as people see it: `(read) /opt/*` is for reading alone."""
+        return f"{_READING}{self.pattern}" if self.reading else self.pattern
 
     def covers(self, permission: str, pattern: str) -> bool:
+        """Whether it was given for this, as far as it may be: one for reading alone covers what is only read."""
         if permission != self.permission:
             return False
         spellings = pattern.spellings if isinstance(pattern, PathPattern) else (pattern,)
@@ -46,18 +62,31 @@ class Approval:
         return text.startswith(start) or (start.endswith(" ") and text == start[:-1])
 
 
+def offered(request: Request) -> tuple[Approval, ...]:
+    """What an `always` would store."""
+    return tuple(Approval(request.permission, pattern, pattern in request.always_reading) for pattern in request.always)
+
+
 def covered(request: Request, pattern: str, approvals: Iterable[Approval]) -> bool:
     """Whether one of the approvals was given for this; an approval never covers what the person did not see."""
+    only_read = pattern in request.only_read
+    fitting = [one for one in approvals if only_read or not one.reading]
     if pattern in request.exact:
         wanted = request.exact[pattern]
         return bool(wanted) and any(
-            one.exact and one.permission == request.permission and one.pattern == wanted for one in approvals
+            one.exact and one.permission == request.permission and one.pattern == wanted for one in fitting
         )
-    if any(one.covers(request.permission, pattern) for one in approvals):
-        return True
-    if pattern not in request.only_read:
-        return False
-    return any(one.covers(request.permission, READ + pattern) for one in approvals)
+    return any(one.covers(request.permission, pattern) for one in fitting)
+
+
+def act_covered(request: Request, pattern: str, approvals: Iterable[Approval]) -> bool:
+    """Whether one of the approvals was given for what this does beyond this machine.
+
+    It must name it by its words, and nothing lasting is given for what cannot be taken back.
+    """
+    act = request.acts[pattern]
+    naming = [one for one in approvals if act.is_named_by(one.pattern) and act.is_meant_by(one.pattern)]
+    return act.kind != "final" and covered(request, pattern, naming)
 
 
 @record(slots=True, kw_only=True)
@@ -67,7 +96,8 @@ class Approvals:
     file: Path
     project: Path
     _by_session: dict[str, list[Approval]] = field(default_factory=dict[str, list[Approval]])
-    _stamp: tuple[int, int] = (0, 0)
+    _stamp: tuple[int, ...] = ()
+    """Which file was read last: two changes in a moment may leave the same time and size."""
     _stored: tuple[Approval, ...] = ()
 
     def of(self, sessions: tuple[str, ...]) -> tuple[Approval, ...]:
@@ -95,15 +125,11 @@ class Approvals:
     def listed(self) -> list[tuple[Scope, Approval]]:
         """The stored approvals that hold here, with their scope."""
         data = self._read()
-        return [
-            (scope, Approval(entry["permission"], entry["pattern"]))
-            for scope in ("user", "project")
-            for entry in self._section(data, scope)
-        ]
+        return [(scope, _approval(entry)) for scope in ("user", "project") for entry in self._section(data, scope)]
 
     def revoke(self, permission: str, pattern: str) -> int:
-        """Remove approvals from every scope; the number that went."""
-        entry = {"permission": permission, "pattern": pattern}
+        """Remove approvals from every scope, by their text; the number that went."""
+        unwanted = Approval.written(permission, pattern)
         removed = 0
 
         def without(text: str) -> str:
@@ -111,8 +137,9 @@ class Approvals:
             data = self._parsed(text)
             for scope in ("user", "project"):
                 section = self._section(data, scope)
-                removed += section.count(entry)
-                section[:] = [kept for kept in section if kept != entry]
+                kept = [entry for entry in section if _approval(entry) != unwanted]
+                removed += len(section) - len(kept)
+                section[:] = kept
             if not removed:
                 raise UsageError(f"No approval {permission} {pattern!r} is stored for {self.project}.")
             return _shown(data)
@@ -120,20 +147,20 @@ class Approvals:
         update(self.file, without)
         return removed
 
-    def _section(self, data: dict[str, Any], scope: Literal["user", "project"] | str) -> list[dict[str, str]]:
+    def _section(self, data: dict[str, Any], scope: Literal["user", "project"] | str) -> list[dict[str, Any]]:
         if scope == "user":
-            section: list[dict[str, str]] = data.setdefault("user", [])
+            section: list[dict[str, Any]] = data.setdefault("user", [])
             return section
-        projects: dict[str, list[dict[str, str]]] = data.setdefault("projects", {})
+        projects: dict[str, list[dict[str, Any]]] = data.setdefault("projects", {})
         return projects.setdefault(str(self.project), [])
 
     def _refresh(self) -> None:
         try:
             status = self.file.stat()
         except FileNotFoundError:
-            self._stamp, self._stored = (0, 0), ()
+            self._stamp, self._stored = (), ()
             return
-        stamp = (status.st_mtime_ns, status.st_size)
+        stamp = (status.st_ino, status.st_ctime_ns, status.st_mtime_ns, status.st_size)
         if stamp != self._stamp:
             self._stored = tuple(approval for _, approval in self.listed())
             self._stamp = stamp
@@ -163,7 +190,11 @@ _ENTRIES = {
     "type": "array",
     "items": {
         "type": "object",
-        "properties": {"permission": {"type": "string"}, "pattern": {"type": "string"}},
+        "properties": {
+            "permission": {"type": "string"},
+            "pattern": {"type": "string"},
+            "reading": {"type": "boolean"},
+        },
         "required": ["permission", "pattern"],
     },
 }
@@ -173,5 +204,13 @@ _FILE = {
 }
 
 
-def _entry(approval: Approval) -> dict[str, str]:
-    return {"permission": approval.permission, "pattern": approval.pattern}
+def _entry(approval: Approval) -> dict[str, Any]:
+    entry: dict[str, Any] = {"permission": approval.permission, "pattern": approval.pattern}
+    return entry | ({"reading": True} if approval.reading else {})
+
+
+def _approval(entry: dict[str, Any]) -> Approval:
+    """What an entry of the file says; those of older versions have the text of an approval for its pattern."""
+    if "reading" in entry:
+        return Approval(entry["permission"], entry["pattern"], entry["reading"])
+    return Approval.written(entry["permission"], entry["pattern"])

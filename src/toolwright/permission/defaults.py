@@ -1,7 +1,10 @@
 """The rules that hold before anybody has said anything, and those that nobody can take away."""
 
+from pathlib import Path
+
 from toolwright.folders import Folders
-from toolwright.permission.rules import Rule
+from toolwright.network.destination import EVERY_DESTINATION
+from toolwright.permission.rules import Rule, decide
 
 SETTINGS_FILES = ("toolwright.json", "toolwright.jsonc", "opencode.json", "opencode.jsonc")
 SETTINGS_FOLDERS = (".toolwright", ".opencode")
@@ -33,14 +36,23 @@ SECRET_FILES = (
 """Files that hold keys more often than not."""
 
 
+def is_secret_file(path: str) -> bool:
+    """Whether a file holds keys more often than not."""
+    return decide("read", path, (Rule("read", "*", "allow"), *rules(*SECRET_FILES))) == "deny"
+
+
 def default_rules(folders: Folders) -> tuple[Rule, ...]:
-    """What holds for every agent before anything is said."""
+    """Return what holds for every agent before anything is said."""
+    outputs = folders.tool_output
     return rules(
         "*: allow",
+        "act changes: ask",
+        "act final: ask",
         "doom_loop: ask",
         "external_directory: ask",
-        f"external_directory {folders.tool_output}: allow",
-        f"external_directory {folders.tool_output}/*: allow",
+        f"external_directory {outputs}: allow",
+        f"external_directory {outputs}/*: allow",
+        f"network {EVERY_DESTINATION}: ask",
         "question: deny",
         "plan_enter: deny",
         "plan_exit: deny",
@@ -50,13 +62,12 @@ def default_rules(folders: Folders) -> tuple[Rule, ...]:
 
 
 def output_rules(folders: Folders) -> tuple[Rule, ...]:
-    return rules(
-        f"external_directory {folders.tool_output}: allow",
-        f"external_directory {folders.tool_output}/*: allow",
-    )
+    """Open the folder of long outputs; `protected_rules` has what other projects keep there asked about."""
+    outputs = folders.tool_output
+    return rules(f"external_directory {outputs}: allow", f"external_directory {outputs}/*: allow")
 
 
-def protected_rules(folders: Folders) -> tuple[Rule, ...]:
+def protected_rules(folders: Folders, root: Path) -> tuple[Rule, ...]:
     """What no setting gives away: our settings and git's own files are changed only after a question, and what we
     keep of sessions, keys and approvals is for nobody but the user."""
     settings = [f"{start}{name}" for name in SETTINGS_FILES for start in ("", "*/")]
@@ -70,7 +81,11 @@ def protected_rules(folders: Folders) -> tuple[Rule, ...]:
         *(f"edit {pattern}: allow" for pattern in plans),
         *(f"edit {pattern}: ask" for pattern in (*git, *config)),
         *(f"{permission} {pattern}: deny" for permission in ("read", "edit") for pattern in data),
+        f"external_directory {folders.tool_output}/*/*: ask",
+        f"external_directory {folders.outputs_of(root)}*: allow",
         f"read {folders.tool_output}/*: allow",
+        f"read {folders.tool_output}/*/*: ask",
+        f"read {folders.outputs_of(root)}/*: allow",
         f"read {folders.plans}/*: allow",
         f"edit {folders.plans}/*: allow",
     )

@@ -1,11 +1,12 @@
 """Why a decision came out as it did: every rule that fits, which one won, and what would change it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from toolwright.acts import Act
 from toolwright.definition import Action
-from toolwright.permission.approvals import Approval, covered
+from toolwright.permission.approvals import Approval, covered, offered
 from toolwright.permission.judge import judged
-from toolwright.permission.rules import Decision, Match, Policy
+from toolwright.permission.rules import ACT, Decision, Match, Policy
 from toolwright.record import record
 from toolwright.request import Request
 
@@ -21,6 +22,8 @@ class Explanation:
     policy: Policy
     matches: tuple[Match, ...]
     decision: Decision
+    act: Act | None = None
+    """What was judged in the place of the pattern, where that is what it does beyond this machine."""
 
     @property
     def action(self) -> Action:
@@ -61,6 +64,10 @@ def explain(policy: Policy, request: Request, approvals: Sequence[Approval]) -> 
         for pattern in patterns
         for one in _chain(policy, request.permission, pattern, shown)
     )
+    by_act = tuple(
+        one for pattern, act in _distinct(request.acts) for one in _act_chain(policy, request.permission, pattern, act)
+    )
+    explanations += by_act
     action = judged(policy, request, approvals).action
     return RequestExplanation(
         request=request,
@@ -90,6 +97,40 @@ def _chain(policy: Policy | None, permission: str, pattern: str, shown: bool) ->
     return found
 
 
+def _distinct(acts: Mapping[str, Act]) -> Iterator[tuple[str, Act]]:
+    """The acts, each once, with the first of the texts that have it."""
+    seen = set[tuple[str, ...]]()
+    for pattern, act in acts.items():
+        key = (act.kind, act.program, *act.words)
+        if key not in seen:
+            seen.add(key)
+            yield pattern, act
+
+
+def _act_chain(policy: Policy | None, permission: str, pattern: str, act: Act) -> list[Explanation]:
+    """The act under the agent's own rules, then under those of every agent above it."""
+    found: list[Explanation] = []
+    while policy is not None:
+        own = Policy(policy.agent, policy.layers)
+        decision = own.decide_act(permission, pattern, act)
+        matches = list(own.matching_act(act))
+        if all(decision.rule is not match.rule for match in matches):
+            matches += [match for match in own.matching(permission, pattern) if match.rule is decision.rule]
+        found.append(
+            Explanation(
+                permission=ACT,
+                pattern=act.kind,
+                shown=True,
+                policy=policy,
+                matches=tuple(matches),
+                decision=decision,
+                act=act,
+            )
+        )
+        policy = policy.parent
+    return found
+
+
 def _advice(
     request: Request, action: Action, explanations: Sequence[Explanation], approvals: Sequence[Approval]
 ) -> str:
@@ -103,16 +144,20 @@ def _advice(
                 f"Only a later rule would change it. `{deciding.decision.rule}` is {where}, layer"
                 f" {deciding.decision.layer}; no answer and no approval overrules a deny."
             )
+        case "ask" if deciding is not None and deciding.act is not None and deciding.act.kind == "final":
+            return "It is asked every time, because it cannot be taken back. Only a rule that spells it out allows it."
         case "ask" if request.must_ask:
+            reasons = request.metadata.get("reasons", ()) if request.permission != "bash" else ()
+            if reasons:
+                return f"It is always asked: {' '.join(reasons)}"
             return "It is always asked, because not all of the command could be understood."
         case "ask" if _worth_storing(explanations[0].policy, request, approvals):
-            return (
-                f"Answering `always` would store: {', '.join(f'{request.permission} {one}' for one in request.always)}."
-            )
+            stored = ", ".join(f"{one.permission} {one.text}" for one in offered(request))
+            return f"Answering `always` would store: {stored}."
         case "ask":
             return "It can only be allowed once at a time."
         case "allow" if approvals:
-            listed = ", ".join(f"{approval.permission} {approval.pattern}" for approval in approvals)
+            listed = ", ".join(f"{approval.permission} {approval.text}" for approval in approvals)
             return f"Allowed by approval; tw permission revoke ends it. Approvals: {listed}."
         case _:
             return (
@@ -122,24 +167,38 @@ def _advice(
 
 def _worth_storing(policy: Policy, request: Request, approvals: Sequence[Approval]) -> bool:
     """Whether a lasting approval would let this very request pass."""
-    wanted = (Approval(request.permission, pattern) for pattern in request.always)
-    return bool(request.always) and judged(policy, request, (*approvals, *wanted)).action == "allow"
+    return bool(request.always) and judged(policy, request, (*approvals, *offered(request))).action == "allow"
 
 
 def lines(explanation: RequestExplanation) -> list[str]:
     """The explanation as a person reads it."""
     text = [f"{explanation.request.permission}: {explanation.action}"]
     for one in explanation.patterns:
-        text.append(f"  {one.pattern!r}{'' if one.shown else ' (implied)'} → {one.action}  [agent {one.policy.agent}]")
+        text.append(f"  {_judged_text(one)} → {one.action}  [agent {one.policy.agent}]")
         text += (
             f"    {_mark(match, one)} {match.layer.name:<16} {match.rule}  {match.rule.source}".rstrip()
             for match in one.matches
         )
-        if not one.matches:
+        if not one.matches and one.action == "ask":
             text.append("    no rule fits, so it is asked")
-    text += [f"  approved: {approval.permission} {approval.pattern}" for approval in explanation.approvals]
+    text += [f"  approved: {approval.permission} {approval.text}" for approval in explanation.approvals]
     text.append(f"  {explanation.advice}")
     return text
+
+
+def _judged_text(one: Explanation) -> str:
+    if one.act is not None:
+        return f"act {one.pattern}: {one.act.line}"
+    return f"{one.pattern!r}{'' if one.shown else ' (implied)'}"
+
+
+def refusal_lines(tool: str, words: str) -> list[str]:
+    """The same of a call that is refused by other than rules."""
+    return [
+        f"{tool}: deny",
+        f"  {words}",
+        "  No rule says so, but a hook, a plugin or the tool itself; no other rule and no answer changes it.",
+    ]
 
 
 def _mark(match: Match, one: Explanation) -> str:

@@ -1,9 +1,10 @@
 """The ways a configuration may say permissions, turned into rules."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
+from toolwright.builtin import BUILTIN, INVALID
 from toolwright.definition import Action
 from toolwright.errors import UsageError
 from toolwright.permission.rules import Rule
@@ -15,6 +16,9 @@ ACTIONS: tuple[Action, ...] = get_args(Action)
 EDITING = ("edit", "write", "patch", "multiedit", "apply_patch")
 # The names that OpenCode 2 uses.
 _NEWER = {"shell": "bash", "subagent": "task"}
+_BESIDE_TOOLS = ("act", "doom_loop", "external_directory")
+PERMISSIONS = tuple(sorted({*BUILTIN, *EDITING, *_NEWER, *_BESIDE_TOOLS} - {INVALID}))
+"""The permissions that are known. A tool from elsewhere may have one of its own, so others are no mistake."""
 
 Source = Callable[[tuple[str | int, ...]], str]
 """Where a key was written, for a path of keys below the permission's own place."""
@@ -54,9 +58,12 @@ def given_rules(given: Any) -> tuple[Rule, ...]:
     return rules
 
 
-def with_legacy_tools(permission: Any, tools: Mapping[str, bool] | None) -> Any:
-    """`tools: {name: bool}` under the permission it was replaced by: a key in both keeps the older place."""
-    if not tools:
+def with_legacy_tools(permission: Any, tools: Mapping[str, bool] | Sequence[str] | None) -> Any:
+    """`tools: {name: bool}` under the permission it was replaced by: a key in both keeps the older place.
+
+    A list of tools is no permission: it says which are offered.
+    """
+    if not isinstance(tools, Mapping) or not tools:
         return permission or {}
     base: dict[str, Any] = {}
     for name, wanted in tools.items():

@@ -1,20 +1,20 @@
-"""The gate every call's requests pass: judged all together, asked one after the other, each written down."""
+"""The gate every call's requests pass: judged all together, asked about in one question, each written down."""
 
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
-from typing import Any
 
 from toolwright.definition import Call
-from toolwright.errors import PermissionDenied, PermissionRejected, ToolError
-from toolwright.events import Event, PermissionAsked, PermissionReplied
-from toolwright.inbox import Inbox, Question, Reply, ReplyKind, RuleTrial, rejected
-from toolwright.permission.approvals import Approval, Approvals, covered
+from toolwright.errors import CallChanged, PermissionDenied, PermissionRejected, ToolError
+from toolwright.events import Event, PermissionReplied
+from toolwright.inbox import Inbox, Question, Reply, ReplyKind, RuleTrial, Scope, rejected
+from toolwright.permission.approvals import Approval, Approvals, act_covered, covered, offered
+from toolwright.permission.asking import approval_of, asked_event, only, text_of, told_metadata
 from toolwright.permission.judge import Judgement, denial, judged
 from toolwright.permission.rules import Policy
 from toolwright.record import record
-from toolwright.request import Request
+from toolwright.request import Need, Request
 
 log = logging.getLogger(__name__)
 
@@ -39,9 +39,21 @@ class AskingCall:
     call: Call
     callers: tuple[str, ...] = ()
     """The sessions above this one, whose approvals hold here too."""
+    name: str = ""
+    """By which people know the agent, where it works in the background."""
     message_id: str = ""
     log: list[AskedRequest] = field(default_factory=list[AskedRequest])
     """What the call has asked for so far."""
+    current: Callable[[], Policy] | None = None
+    """The rules as they are by now; without it they stay those of `policy`."""
+    waits: Callable[[Question | None], None] | None = None
+    """Told which question the call waits for, and None when it does no longer."""
+    granted: tuple[str, ...] = ()
+    """The permissions that a person has given to the call as they have changed it."""
+
+    def renewed(self) -> "AskingCall":
+        """Return the same call under the rules that hold by now."""
+        return replace(self, policy=self.current()) if self.current else self
 
     @property
     def sessions(self) -> tuple[str, ...]:
@@ -54,7 +66,11 @@ class Gate:
 
     inbox: Inbox
     approvals: Approvals
-    _waiting: dict[str, tuple[AskingCall, Request]] = field(default_factory=dict[str, tuple[AskingCall, Request]])
+    scope: Scope = "project"
+    """For how long an `always` holds that does not say so itself."""
+    _waiting: dict[str, tuple[AskingCall, tuple[Request, ...]]] = field(
+        default_factory=dict[str, tuple[AskingCall, tuple[Request, ...]]]
+    )
     _asked: deque[Request] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
     def judge(self, asker: AskingCall, request: Request) -> Judgement:
@@ -72,124 +88,163 @@ class Gate:
             _refuse_denied(judgements)
 
     async def ask(self, asker: AskingCall, requests: Sequence[Request]) -> None:
-        """Judge all, then ask in order; return if every one is granted. A deny anywhere comes before every question."""
-        asked = []
-        for request in requests:  # a comprehension would be one more frame on every call
-            asked.append(AskedRequest(self.judge(asker, request)))  # noqa: PERF401
+        """Judge all, then ask about those that need it at once; return if all are granted. A deny comes before that."""
+        asked = [AskedRequest(self.judge(asker, request)) for request in requests]
         asker.log.extend(asked)
         if log.isEnabledFor(logging.DEBUG):
             _tell(asker, asked)
         for entry in asked:
             if entry.judgement.action == "deny":
                 raise PermissionDenied(denial(entry.judgement))
-        for entry in asked:
-            if entry.judgement.action == "ask":
-                await self._put(asker, entry)
+        if any(entry.judgement.action == "ask" for entry in asked):
+            await self._put(asker, [entry for entry in asked if entry.judgement.action == "ask"])
 
-    def waiting(self, question_id: str) -> tuple[AskingCall, Request] | None:
+    def waiting(self, question_id: str) -> tuple[AskingCall, tuple[Request, ...]] | None:
         """Who asked a question that waits, and for what in full."""
         return self._waiting.get(question_id)
 
-    async def _put(self, asker: AskingCall, entry: AskedRequest) -> None:
-        # An earlier question of this call may just have been answered with an "always" that covers this one.
-        judgement = self.judge(asker, entry.judgement.request)
-        _refuse_denied([judgement])
-        if judgement.action == "allow":
-            entry.reply = "always"
-            return
+    async def _put(self, asker: AskingCall, asked: Sequence[AskedRequest]) -> None:
+        # The rules may have become others since the call began.
+        judgements = [self.judge(asker.renewed(), entry.judgement.request) for entry in asked]
+        _refuse_denied(judgements)
+        open_still = [one.request for one in judgements if one.action == "ask"]
+        requests = tuple(one for one in open_still if one.permission not in asker.granted)
+        reply: ReplyKind = "once"
         try:
-            entry.reply = (await self._answered(asker, judgement.request)).kind
+            if requests:
+                reply = (await self._answered(asker, requests)).kind
+                # A rule that came while it waited holds all the same.
+                _refuse_denied([self.judge(asker.renewed(), one) for one in requests])
+        except CallChanged:
+            raise
         except PermissionRejected:
-            entry.reply = "reject"
+            reply = "reject"
             raise
         finally:
-            log.debug("%s of %s was answered: %s", judgement.request.permission, asker.call.id, entry.reply)
+            for entry, judgement in zip(asked, judgements, strict=True):
+                entry.reply = reply if judgement.action == "ask" else "always"
+                log.debug("%s of %s was answered: %s", judgement.request.permission, asker.call.id, entry.reply)
 
-    async def _answered(self, asker: AskingCall, request: Request) -> Reply:
-        """Put one question and wait for its answer; raise PermissionRejected if it is no."""
-        question = self._question(asker, request)
+    async def _answered(self, asker: AskingCall, requests: tuple[Request, ...]) -> Reply:
+        """Put one question about all of it and wait for its answer; raise PermissionRejected if it is no."""
+        question = self._question(asker, requests)
 
         def gone(kind: ReplyKind, _: Reply | None) -> Event:
             return PermissionReplied(session_id=asker.session_id, request_id=question.id, reply=kind)
 
-        self._waiting[question.id] = (asker, request)
+        self._waiting[question.id] = (asker, requests)
         # A difference may be large, and no rule looks at it.
-        self._asked.append(replace(request, metadata={}))
+        self._asked.extend(replace(request, metadata={}) for request in requests)
+        if asker.waits is not None:
+            asker.waits(question)
         try:
-            reply = await self.inbox.ask(question, _asked(question), gone)
+            reply = await self.inbox.ask(question, asked_event(question), gone)
         finally:
             del self._waiting[question.id]
+            if asker.waits is not None:
+                asker.waits(None)
         if reply.kind == "reject":
-            raise rejected(f"{request.permission} on {', '.join(map(repr, request.patterns))}", reply)
+            acts = "; ".join(line for request in requests for line in request.act_lines)
+            what = f"{question.permission} on {', '.join(map(repr, question.patterns))}"
+            raise rejected(f"{what} ({acts})" if acts else what, reply)
+        if reply.arguments is not None and reply.arguments != asker.call.arguments:
+            raise CallChanged(reply.arguments, question.permissions)
         return reply
 
-    def _question(self, asker: AskingCall, request: Request) -> Question:
-        call = asker.call
-        offered = self._worth_offering(asker, request)
+    def _question(self, asker: AskingCall, requests: tuple[Request, ...]) -> Question:
+        call, main = asker.call, requests[-1]
+        texts = self._worth_offering(asker, requests)
         return Question(
             kind="permission",
             session_id=asker.session_id,
             tool=call.tool,
             arguments=call.arguments if isinstance(call.arguments, dict) else {},
-            title=request.title or f"{call.tool} {', '.join(request.patterns)}",
+            title=main.title or f"{call.tool} {', '.join(main.patterns)}",
             agent=asker.policy.agent,
+            name=asker.name,
             callers=asker.callers,
             call_id=call.id,
             message_id=asker.message_id,
-            permission=request.permission,
-            patterns=request.patterns,
-            always=offered,
-            metadata=request.metadata,
-            accept=lambda reply: self._accept(asker, request, offered, reply),
-            tried=lambda patterns: self._tried(asker, request, patterns),
+            permission=main.permission,
+            patterns=main.patterns,
+            also=tuple(Need(permission=one.permission, patterns=one.patterns) for one in requests[:-1]),
+            always=texts,
+            metadata=told_metadata(requests),
+            accept=lambda reply: self._accept(asker, requests, texts, reply),
+            tried=lambda patterns: self._tried(asker, requests, patterns),
         )
 
-    def _worth_offering(self, asker: AskingCall, request: Request) -> tuple[str, ...]:
-        """The offered patterns, if storing them would let this very request pass; otherwise none."""
-        return request.always if self._settled(asker, request, _approvals(request, request.always)) else ()
+    def _worth_offering(self, asker: AskingCall, requests: tuple[Request, ...]) -> tuple[str, ...]:
+        """The texts of what is offered, if storing it would let this very call pass; otherwise none.
+
+        What is allowed already is not offered again.
+        """
+        known = self.approvals.of(asker.sessions)
+        texts: dict[str, None] = {}
+        for request in requests:
+            wanted = offered(request)
+            missing = [
+                pattern
+                for pattern in (*request.patterns, *request.implied)
+                if judged(asker.policy, only(request, pattern), known).action != "allow"
+            ]
+            needed = tuple(one for one in wanted if any(covered(request, pattern, (one,)) for pattern in missing))
+            chosen = next((one for one in (needed, wanted) if self._settled(asker, request, one)), ())
+            if not chosen:
+                return ()
+            texts |= dict.fromkeys(text_of(one, requests) for one in chosen)
+        return tuple(texts)
 
     def _settled(self, asker: AskingCall, request: Request, more: Sequence[Approval]) -> bool:
         approvals = (*self.approvals.of(asker.sessions), *more)
         return judged(asker.policy, request, approvals).action == "allow"
 
-    def _tried(self, asker: AskingCall, request: Request, patterns: Sequence[str]) -> RuleTrial:
-        wanted = _approvals(request, patterns)
+    def _tried(self, asker: AskingCall, requests: tuple[Request, ...], patterns: Sequence[str]) -> RuleTrial:
+        wanted = tuple(approval_of(text, requests) for text in patterns)
         earlier = [", ".join(one.patterns) for one in reversed(self._asked) if _all_covered(one, wanted)]
-        settles = self._settled(asker, request, wanted)
+        open_still = [request for request in requests if not self._settled(asker, request, wanted)]
+        own = {", ".join(request.patterns) for request in requests}
         return RuleTrial(
-            settles=settles,
-            reason="" if settles else _unsettled(request),
-            earlier=tuple(one for one in dict.fromkeys(earlier) if one != ", ".join(request.patterns)),
+            settles=not open_still,
+            reason=_unsettled(open_still[0]) if open_still else "",
+            earlier=tuple(one for one in dict.fromkeys(earlier) if one not in own),
         )
 
-    def _accept(self, asker: AskingCall, request: Request, offered: tuple[str, ...], reply: Reply) -> None:
+    def _accept(self, asker: AskingCall, requests: tuple[Request, ...], texts: tuple[str, ...], reply: Reply) -> None:
         """Store what an `always` allows, and let every call go on, of any session, that this allows too."""
         if reply.kind != "always":
             return
-        chosen = offered if reply.patterns is None else reply.patterns
-        self.approvals.add(_approvals(request, chosen), reply.scope, asker.session_id)
+        chosen = texts if reply.patterns is None else reply.patterns
+        self.approvals.add(
+            tuple(approval_of(text, requests) for text in chosen), reply.scope or self.scope, asker.session_id
+        )
         for question in self.inbox.pending:
-            waiting = self._waiting.get(question.id)
-            if waiting is not None and self.judge(*waiting).action == "allow":
+            other, needs = self._waiting.get(question.id, (asker, ()))
+            if needs and all(self.judge(other, one).action == "allow" for one in needs):
                 self.inbox.release(question.id, Reply(kind="always"))
 
 
-def _approvals(request: Request, patterns: Sequence[str]) -> tuple[Approval, ...]:
-    return tuple(Approval(request.permission, pattern) for pattern in patterns)
-
-
 def _all_covered(request: Request, approvals: Sequence[Approval]) -> bool:
-    return all(covered(request, pattern, approvals) for pattern in (*request.patterns, *request.implied))
+    acts = [text for text, act in request.acts.items() if act.kind != "reads"]
+    return all(covered(request, pattern, approvals) for pattern in (*request.patterns, *request.implied)) and all(
+        act_covered(request, text, approvals) for text in acts
+    )
 
 
 def _unsettled(request: Request) -> str:
     """Why patterns of a person's own do not answer a question."""
+    kinds = {act.kind for act in request.acts.values()}
+    if "final" in kinds:
+        return "What cannot be taken back is asked every time."
+    if "changes" in kinds:
+        words = "; ".join(f"`{' '.join(act.words)}`" for act in request.acts.values() if act.kind == "changes")
+        return f"A rule must spell out what changes something: {words}"
     exact = {request.exact[pattern] for pattern in (*request.patterns, *request.implied) if pattern in request.exact}
     if "" in exact:
-        return "nothing stored can answer this; it is asked every time"
+        return "Nothing stored can cover it; it is asked every time."
     if exact:
-        return f"this can only be stored word for word: {'; '.join(sorted(exact))}"
-    return "a rule fits the same words, or with a * at its end all that begins with them"
+        return f"It can only be stored word for word: {'; '.join(sorted(exact))}"
+    return "A rule covers the same words, or with a * at its end all that begins with them."
 
 
 class DryRunOver(ToolError):
@@ -230,18 +285,3 @@ def _refuse_denied(judgements: Sequence[Judgement]) -> None:
     for judgement in judgements:
         if judgement.action == "deny":
             raise PermissionDenied(denial(judgement))
-
-
-def _asked(question: Question) -> PermissionAsked:
-    call: dict[str, Any] = {"tool": question.tool, "arguments": dict(question.arguments)}
-    return PermissionAsked(
-        id=question.id,
-        session_id=question.session_id,
-        permission=question.permission,
-        patterns=question.patterns,
-        always=question.always,
-        metadata=dict(question.metadata),
-        tool={"messageID": question.message_id, "callID": question.call_id} if question.call_id else None,
-        call=call | {"title": question.title, "agent": question.agent},
-        callers=question.callers or None,
-    )

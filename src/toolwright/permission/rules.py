@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from typing import Literal
 
+from toolwright.acts import OUTWARD, Act
 from toolwright.definition import Action
 from toolwright.record import record
 from toolwright.request import Below, HostPattern, PathPattern
@@ -22,9 +23,12 @@ LayerName = Literal[
     "output folder",
     "session",
     "protected",
+    "run later",
     "managed",
 ]
 
+ACT = "act"
+"""The permission for what a call does beyond this machine; its patterns are the classes."""
 _REMEMBERED = 1000
 """Decisions an agent's rules remember: calls ask about the same things over and over."""
 STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
@@ -135,6 +139,25 @@ class Policy:
             return own
         return strictest([own, self.parent.decide(permission, pattern)])
 
+    def decide_act(self, permission: str, pattern: str, act: Act) -> Decision:
+        """What the rules about acts say of one; a rule that allows this very thing by its words goes before an ask."""
+        own = self._winner(self.matching_act(act) if act.kind in OUTWARD else ())
+        if act.kind not in ("changes", "final") and own.rule is None:
+            own = Decision(action="allow", policy=self)
+        if own.action == "ask" or act.unnamed:
+            named = self._winner(self.matching(permission, pattern))
+            if named.action == "allow" and named.rule is not None and _names(named.rule, permission, act):
+                own = named if own.action == "ask" else own
+            elif act.unnamed:
+                own = strictest([own, Decision(action="deny" if act.forbidden else "ask", policy=self)])
+        return own if self.parent is None else strictest([own, self.parent.decide_act(permission, pattern, act)])
+
+    def matching_act(self, act: Act) -> Iterator[Match]:
+        """The rules about the act's class; rules about everything say nothing of what only reads."""
+        for match in self.matching(ACT, act.kind):
+            if act.kind != "reads" or match.rule.permission == ACT:
+                yield match
+
     def matching(self, permission: str, pattern: str) -> Iterator[Match]:
         """The rules that fit, one a layer (its last), in the order of the layers."""
         yield from self._matches((layer, _last(layer.rules, pattern)) for layer in self._about(permission))
@@ -159,10 +182,24 @@ class Policy:
             self._listed[permission] = own if self.parent is None else (*self.parent.about(permission), *own)
         return self._listed[permission]
 
+    def asked_by_user(self, permission: str) -> tuple[str, ...]:
+        """The patterns that somebody wants to be asked about, without those that are asked about by themselves."""
+        layers = (
+            layer for layer in self._about(permission) if layer.name not in ("protected", "run later", "defaults")
+        )
+        own = tuple(rule.pattern for layer in layers for rule in layer.rules if rule.action == "ask")
+        return own if self.parent is None else (*self.parent.asked_by_user(permission), *own)
+
     def restricts(self, permission: str) -> bool:
         """Whether any rule about this permission forbids or asks."""
         own = any(rule.action != "allow" for layer in self._about(permission) for rule in layer.rules)
         return own or (self.parent is not None and self.parent.restricts(permission))
+
+    def runs_later(self, permission: str, pattern: str) -> bool:
+        """Whether other programs run this by themselves: it is covered only by an approval that names such a thing."""
+        layers = (layer for layer in self._about(permission) if layer.name == "run later")
+        own = any(rule.fits(pattern) for layer in layers for rule in layer.rules)
+        return own or (self.parent is not None and self.parent.runs_later(permission, pattern))
 
     def decide_suspected(self, permission: str, pattern: str) -> Decision:
         """What rules that speak of this by name say of what may not happen at all: no more than a question."""
@@ -175,8 +212,10 @@ class Policy:
     def decide_below(self, permission: str, below: Below) -> Decision:
         """What the rules say of all that is in a folder: of each name there is, and of those they give themselves."""
         decisions = [self._decide_named(permission, pattern) for pattern in self.named_below(permission, below)]
-        if below.guarded:
-            decisions = [one for one in decisions if one.layer != "protected"]
+        # Nothing runs of a folder that goes; and in a box a project may be worked on as a whole.
+        unasked = {"run later"} if below.guarded or below.certain else set[str]()
+        unasked |= {"protected"} if below.guarded else set[str]()
+        decisions = [one for one in decisions if one.layer not in unasked]
         found = strictest([Decision(action="allow", policy=self), *decisions])
         if found.action == "deny" and not below.certain:
             return replace(found, action="ask")
@@ -262,6 +301,12 @@ class Policy:
 def decide(permission: str, pattern: str, rules: Sequence[Rule]) -> Action:
     """What one list of rules says: the last that fits, or ask."""
     return Policy("", (Layer("user", tuple(rules)),)).decide(permission, pattern).action
+
+
+def _names(rule: Rule, permission: str, act: Act) -> bool:
+    """Whether a rule speaks of this act: by the words of a command, or of any other tool by its permission."""
+    words = not act.words or act.is_named_by(rule.pattern)
+    return rule.permission == permission and words and act.is_meant_by(rule.pattern)
 
 
 def _longest_piece(pattern: str) -> str:

@@ -7,26 +7,10 @@ from typing import Any, Literal, get_args
 from toolwright.errors import UsageError
 from toolwright.jsontext import read_json
 from toolwright.record import record
+from toolwright.tools import built_in
 
 Expected = Literal["allow", "ask", "deny", "hidden"]
 FORM = "allow|ask|deny|hidden AGENT TOOL ARGUMENT"
-
-# How one word stands for a whole call. Tools that are not here need their arguments as JSON.
-_CALLS: dict[str, tuple[str, dict[str, Any]]] = {
-    "read": ("filePath", {}),
-    "list": ("path", {}),
-    "write": ("filePath", {"content": ""}),
-    "edit": ("filePath", {"oldString": "", "newString": "x"}),
-    "multiedit": ("filePath", {"edits": [{"oldString": "", "newString": "x"}]}),
-    "glob": ("pattern", {}),
-    "grep": ("pattern", {}),
-    "bash": ("command", {"description": "expected"}),
-    "webfetch": ("url", {"format": "text"}),
-    "websearch": ("query", {}),
-    "codesearch": ("query", {}),
-    "skill": ("name", {}),
-    "task": ("subagent_type", {"description": "expected", "prompt": "expected"}),
-}
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -46,12 +30,11 @@ def arguments_for(tool: str, argument: str) -> dict[str, Any]:
     """The arguments of a call that is written as one word, such as a path or a command, or as JSON."""
     if argument.startswith("{") or _is_json(argument):
         return _object(argument)
-    if not argument:
-        return dict(_CALLS[tool][1]) if tool in _CALLS else {}
-    if tool not in _CALLS:
+    known = built_in(tool)
+    name, rest = known.in_a_word if known and known.in_a_word else ("", {})
+    if argument and not name:
         raise UsageError(f"The arguments of {tool} must be a JSON object, not {argument!r}.")
-    name, rest = _CALLS[tool]
-    return {name: argument, **rest}
+    return {name: argument, **rest} if argument else dict(rest)
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -1,18 +1,19 @@
 """What calls ask for, found out once and then judged under as many sets of rules as one likes."""
 
 from toolwright.agents import Agents
-from toolwright.config.warn import PERMISSIONS
 from toolwright.definition import Call, Result
-from toolwright.errors import PermissionDenied, ToolError, UsageError
+from toolwright.errors import ToolError, UsageError
 from toolwright.ids import new_id
 from toolwright.jsontypes import Json
 from toolwright.permission.approvals import Approval
+from toolwright.permission.forms import PERMISSIONS
 from toolwright.permission.gate import AskedRequest, DryRunOver
 from toolwright.permission.judge import judged
 from toolwright.permission.rules import STRICTNESS, Decision, Rule
 from toolwright.policy.expectations import arguments_for, unknown
 from toolwright.record import record
 from toolwright.request import Request
+from toolwright.session.result import REFUSED
 from toolwright.session.session import Session
 from toolwright.workspace import Workspace
 
@@ -66,23 +67,33 @@ async def wanted(workspace: Workspace, agent: str, tool: str, arguments: Json, a
     result, log = await dry_run(workspace, session, tool, arguments)
     requests = tuple(entry.judgement.request for entry in log)
     error = result.error
-    if isinstance(error, DryRunOver) or (requests and isinstance(error, PermissionDenied)):
+    if isinstance(error, DryRunOver):
         error = None
     return Wanted(agent=session.agent, permission=permission, requests=requests, error=error)
 
 
-async def requests_of(workspace: Workspace, session: Session, tool: str, argument: str) -> list[Request]:
-    """What a call would ask for; a permission that is no tool is asked for by its own name."""
+async def requests_of(workspace: Workspace, session: Session, tool: str, argument: str) -> tuple[list[Request], str]:
+    """What a call would ask for, and the words of whoever else refuses it: a hook, a plugin or the tool itself.
+
+    A permission that is no tool is asked for by its own name.
+    """
+    await workspace.registry.catch_up()
     if tool not in workspace.registry:
         known = permissions_of(workspace, session)
         if tool not in known:
             told = unknown("tool or permission", tool, [*workspace.registry.ids(), *known])
             raise UsageError(f"{told[0].upper()}{told[1:]}{'' if told.endswith('?') else '.'}")
-        return [Request(permission=tool, patterns=(argument or "*",))]
+        return [Request(permission=tool, patterns=(argument or "*",))], ""
     result, log = await dry_run(workspace, session, tool, arguments_for(tool, argument))
-    if result.error is not None and not isinstance(result.error, DryRunOver):
+    if result.error is not None and not isinstance(result.error, DryRunOver) and not is_refusal(result.error):
         raise result.error
-    return [entry.judgement.request for entry in log]
+    requests = [entry.judgement.request for entry in log]
+    return requests, str(result.error) if is_refusal(result.error) else ""
+
+
+def is_refusal(error: ToolError | None) -> bool:
+    """Whether a call was not allowed, by whomever: a hook says so as the rules do."""
+    return error is not None and error.kind in REFUSED
 
 
 def verdict(agents: Agents, call: Wanted, approvals: tuple[Approval, ...] = ()) -> Verdict:
@@ -92,7 +103,7 @@ def verdict(agents: Agents, call: Wanted, approvals: tuple[Approval, ...] = ()) 
     hidden = policy.decide(call.permission, "*").rule if hides else None
     if hidden is not None:
         return Verdict(action="hidden", rule=hidden, met=(hidden,))
-    if isinstance(call.error, PermissionDenied):
+    if is_refusal(call.error):
         return Verdict(action="deny")
     decision: Decision | None = None
     met: list[Rule] = []
@@ -100,6 +111,9 @@ def verdict(agents: Agents, call: Wanted, approvals: tuple[Approval, ...] = ()) 
         one = judged(policy, request, approvals).decision
         for pattern in (*request.patterns, *request.implied):
             rule = policy.decide(request.permission, pattern).rule
+            met += [rule] if rule is not None else []
+        for pattern, act in request.acts.items():
+            rule = policy.decide_act(request.permission, pattern, act).rule
             met += [rule] if rule is not None else []
         if decision is None or STRICTNESS[one.action] > STRICTNESS[decision.action]:
             decision = one

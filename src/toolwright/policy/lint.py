@@ -5,26 +5,24 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from rapidfuzz.distance import OSA
-
+from toolwright.acts import OUTWARD
 from toolwright.agents import Agents
 from toolwright.config.jsonc import KeyPath, entries
 from toolwright.config.source import Source
-from toolwright.config.warn import PERMISSIONS
-from toolwright.permission.forms import EDITING
-from toolwright.permission.rules import STRICTNESS, Layer, Rule
+from toolwright.network.verdict import PERMISSION
+from toolwright.permission.forms import EDITING, PERMISSIONS
+from toolwright.permission.rules import ACT, STRICTNESS, Layer, Rule
+from toolwright.permission.slips import slip_of
 from toolwright.policy.carriers import carrying
 from toolwright.policy.overlap import covers, overlap
 from toolwright.record import record
+from toolwright.tools import built_in
 from toolwright.wildcard import matches
 
 Kind = Literal["shadowed", "dead", "broad", "contradictory"]
 
-_JUDGED_ON_STAR = ("question", "todowrite", "todoread", "plan_enter", "plan_exit", "network")
 _EVERYWHERE = ("/etc/passwd", "/home/somebody/.ssh/id_rsa")
 """Two places outside any project: what allows both of them allows everything."""
-SHORTEST = 4
-"""Letters from which a name that differs in one of them is a slip and not another name."""
 _ACTION = re.compile(r'"(?:[^"\\]|\\.)*"\s*:\s*"(allow|ask|deny)"')
 
 
@@ -81,7 +79,7 @@ def lint(
 
 
 def _of_all(agents: Agents, known: Collection[str], home: Path | None) -> Iterator[Finding]:
-    below = (*agents.general, agents.protected, *agents.managed)
+    below = (*agents.general, agents.protected, agents.run_later, *agents.managed)
     yield from of_layers(below, {layer.name for layer in below}, known, home=home)
     for agent in agents.by_name.values():
         layers = agents.ruled(agent).policy.layers
@@ -116,19 +114,23 @@ def _unheard(rule: Rule, layer: Layer, known: Collection[str]) -> Finding | None
         return Finding(kind="dead", rule=rule, why="allows nothing, because the administrator's file only tightens")
     if name in EDITING and name != "edit":
         return Finding(kind="dead", rule=rule, why="is never asked for: whatever changes files asks for `edit`")
-    if near := _meant(name, known):
+    if near := slip_of(name, known):
         return Finding(kind="dead", rule=rule, why=f"is about no permission there is; did you mean `{near}`?")
-    if name in _JUDGED_ON_STAR and not matches("*", rule.pattern):
+    if name == ACT and not any(matches(kind, rule.pattern) for kind in OUTWARD):
+        return Finding(kind="dead", rule=rule, why=f"fits nothing, because `act` knows {', '.join(OUTWARD)}")
+    if _is_judged_on_star(name) and not matches("*", rule.pattern):
         return Finding(kind="dead", rule=rule, why=f"fits nothing, because `{name}` is judged on `*` alone")
+    if name == PERMISSION and re.search(r"[/\s]", rule.pattern):
+        return Finding(
+            kind="dead", rule=rule, why="fits nothing: write a host as `host` or `host:port`, without a path"
+        )
     return None
 
 
-def _meant(name: str, known: Collection[str]) -> str:
-    """The permission of which this is a slip of the pen: one letter wrong, missing, too many or in the wrong place."""
-    if name in known or set(name) & set("*?"):
-        return ""
-    longer = (one for one in known if max(len(name), len(one)) >= SHORTEST)
-    return next((one for one in longer if OSA.distance(name, one, score_cutoff=1) == 1), "")
+def _is_judged_on_star(permission: str) -> bool:
+    """Whether the door asks for it, and no tool that would name a pattern."""
+    tool = built_in(permission)
+    return tool is not None and not tool.asks
 
 
 def _replaced(rule: Rule, later: Sequence[Rule]) -> Finding | None:
@@ -175,6 +177,8 @@ def _broad(rule: Rule, later: Sequence[Rule], home: Path | None) -> Finding | No
         return None
     if covers(rule.permission, "*") and covers(rule.pattern, "*"):
         return Finding(kind="broad", rule=rule, why="allows everything, also what will be added later")
+    if rule.permission == ACT and matches("final", rule.pattern):
+        return Finding(kind="broad", rule=rule, why="allows what cannot be taken back without a question")
     outside = rule.permission == "external_directory"
     if outside and all(covers(rule.pattern, one) for one in _EVERYWHERE):
         return Finding(kind="broad", rule=rule, why="allows every folder of this machine")

@@ -6,10 +6,10 @@ from typing import Any
 
 from toolwright.agents import Agent, Agents
 from toolwright.definition import Action
-from toolwright.errors import PermissionDenied, ToolwrightError
-from toolwright.permission.rules import Layer, Rule
+from toolwright.errors import ToolwrightError
+from toolwright.permission.rules import ACT, Layer, Rule
 from toolwright.policy.expectations import Expectation, arguments_for, unknown
-from toolwright.policy.judging import Verdict, Wanted, permissions_of, verdict, wanted
+from toolwright.policy.judging import Verdict, Wanted, is_refusal, permissions_of, verdict, wanted
 from toolwright.policy.lint import is_written
 from toolwright.record import record
 from toolwright.wildcard import matches
@@ -35,6 +35,7 @@ class Row:
 
 async def rows_of(workspace: Workspace, table: Sequence[Expectation]) -> list[Row]:
     """Every line judged; one that cannot be judged fails alone."""
+    await workspace.registry.catch_up()
     return [await _row(workspace, one) for one in table]
 
 
@@ -68,7 +69,7 @@ async def _judged(workspace: Workspace, one: Expectation) -> Row:
         arguments = {}
     call = await wanted(workspace, one.agent, one.tool, arguments, one.argument)
     found = verdict(workspace.agents, call)
-    if call.error is not None and not isinstance(call.error, PermissionDenied):
+    if call.error is not None and not is_refusal(call.error):
         return _wrong(one, str(call.error))
     return Row(expected=one, call=call, verdict=found, why=_why(found, call))
 
@@ -88,7 +89,7 @@ def _why(found: Verdict, call: Wanted) -> str:
 def rules_of(agents: Agents, chosen: Callable[[Rule], bool] = is_written) -> list[Rule]:
     """The rules that a table should meet: those somebody has written, unless others are chosen."""
     found: dict[tuple[str, str], Rule] = {}
-    for layer in (agents.defaults, *agents.general, agents.protected, *agents.managed):
+    for layer in (agents.defaults, *agents.general, agents.protected, agents.run_later, *agents.managed):
         found.update(((rule.source, str(rule)), rule) for rule in layer.rules if chosen(rule))
     for agent in agents.by_name.values():
         for name in _AGENT_RULES:
@@ -117,11 +118,17 @@ def _concerns(rule: Rule, row: Row) -> bool:
     decides_offer = rule.pattern == "*" or row.expected.action == "hidden"
     if decides_offer and call.permission and matches(call.permission, rule.permission):
         return True
+    if rule.permission == ACT and any(one.fits(kind) for one in both for kind in _act_kinds(call)):
+        return True
     return any(
         matches(request.permission, rule.permission) and any(one.fits(pattern) for one in both)
         for request in call.requests
         for pattern in (*request.patterns, *request.implied)
     )
+
+
+def _act_kinds(call: Wanted) -> set[str]:
+    return {act.kind for request in call.requests for act in request.acts.values()}
 
 
 def _is_seen(agents: Agents, rule: Rule, rows: Sequence[Row]) -> bool:
@@ -151,6 +158,7 @@ def agents_with(agents: Agents, change: Callable[[Rule], Rule]) -> Agents:
         defaults=changed(agents.defaults),
         general=tuple(map(changed, agents.general)),
         protected=changed(agents.protected),
+        run_later=changed(agents.run_later),
         output=changed(agents.output),
         managed=tuple(map(changed, agents.managed)),
         by_name={name: agent(one) for name, one in agents.by_name.items()},
