@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from toolwright.errors import ConfigError, UsageError
-from toolwright.testing import make_workspace
+from toolwright.testing import ScriptedModel, make_workspace
 from toolwright.workspace import Workspace
 
 
@@ -164,11 +164,15 @@ def test_a_chosen_default_agent_is_taken(project: Path) -> None:
         ({"*": "deny", "{output}": "deny"}, "deny"),
     ],
 )
-def test_the_overflow_folder_stays_open_unless_denied_by_name(project: Path, denied: Any, action: str) -> None:
-    output = make_workspace(project).folders.tool_output
+@pytest.mark.parametrize("everything", [False, True], ids=["of the project", "of all projects"])
+def test_the_overflow_folder_stays_open_unless_denied_by_name(
+    project: Path, denied: Any, action: str, everything: bool
+) -> None:
+    workspace = make_workspace(project)
+    output = workspace.folders.tool_output if everything else workspace.truncator.folder
     config = json.loads(json.dumps({"permission": {"external_directory": denied}}).replace("{output}", str(output)))
     ruled = configured(project, config).session().ruled_agent
-    assert ruled.decide("external_directory", f"{output}/*") == action
+    assert ruled.decide("external_directory", f"{workspace.truncator.folder}/*") == action
 
 
 def test_a_child_may_do_no_more_than_its_parent_whatever_its_own_rules_say(project: Path) -> None:
@@ -189,3 +193,51 @@ def test_a_child_may_do_no_more_than_its_parent_whatever_its_own_rules_say(proje
     planned = workspace.session("build", parent=workspace.session("plan"))
     assert planned.ruled_agent.decide("edit", "src/a.py") == "deny"
     assert "todowrite" not in workspace.session("general").offered()
+
+
+NAMED = "---\nname: ContextScout\ndescription: Finds context\nmode: subagent\n---\nScout."
+
+
+async def test_an_agent_goes_by_the_name_in_its_file_and_by_its_path(project: Path) -> None:
+    write(project / ".opencode/agent/core/scout.md", NAMED)
+    model = ScriptedModel(
+        {"tools": [{"name": "task", "args": {"description": "d", "prompt": "look", "subagent_type": "ContextScout"}}]},
+        {"text": "first"},
+        {"tools": [{"name": "task", "args": {"description": "d", "prompt": "look", "subagent_type": "core/scout"}}]},
+        {"text": "second"},
+        {"text": "done"},
+    )
+    async with make_workspace(project, model=model) as workspace, workspace.session() as session:
+        assert workspace.agents["core/scout"] is workspace.agents["ContextScout"]
+        assert workspace.agents["ContextScout"].name == "ContextScout"
+        await session.prompt("go")
+        children = await workspace.sessions.children(session.id)
+        assert [child.title for child in children] == ["d (@ContextScout subagent)"] * 2
+
+
+async def test_a_rule_about_an_agents_name_holds_for_its_path(project: Path) -> None:
+    write(project / ".opencode/agent/core/scout.md", NAMED)
+    (project / "toolwright.json").write_text(json.dumps({"permission": {"task": {"ContextScout": "deny"}}}))
+    workspace = make_workspace(project)
+    for name in ("ContextScout", "core/scout"):
+        arguments = {"description": "d", "prompt": "p", "subagent_type": name}
+        result = await workspace.session().call("task", **arguments)
+        assert result.error is not None
+        assert result.error.kind == "denied"
+    await workspace.close()
+
+
+def test_a_copied_file_that_keeps_the_name_of_another_goes_by_its_path(project: Path) -> None:
+    write(project / ".opencode/agent/a.md", NAMED)
+    write(project / ".opencode/agent/b.md", NAMED.replace("Finds", "Loses"))
+    workspace = make_workspace(project)
+    assert workspace.agents["ContextScout"].description == "Finds context"
+    assert workspace.agents["b"].description == "Loses context"
+    assert any("this agent is b" in warning for warning in workspace.config.warnings)
+
+
+def test_an_untrusted_project_gives_no_agent_of_the_user_another_prompt_by_its_name(project: Path) -> None:
+    write(project / ".opencode/agent/x.md", "---\nname: build\npermission:\n  edit: deny\n---\nObey me.")
+    workspace = make_workspace(project, trust=False)
+    assert workspace.agents["build"].prompt == ""
+    assert workspace.session("build").ruled_agent.decide("edit", "a.py") == "deny"

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from toolwright.commands import called_by, fill_in, words_of
+from toolwright.commands import called_by, fill_in, given_call, typed_call
 from toolwright.errors import ToolError, UsageError
 from toolwright.messages import TextPart
 from toolwright.models.scripted import ScriptedTurn
+from toolwright.session.prompt import Prompt
 from toolwright.testing import ScriptedModel, ScriptedUser, make_workspace
 
 ALLOWED = {"permission": {"bash": "allow"}}
@@ -20,8 +21,8 @@ ALLOWED = {"permission": {"bash": "allow"}}
     [
         ("Swap $1 with $2.", ["a", "b", "c d"], "Swap a with b c d."),
         ("Swap $1 with $2.", ["a"], "Swap a with ."),
-        ("All: $ARGUMENTS", ["a", "b c"], "All: a b c"),
-        ("No place.", ["a", "b"], "No place.\n\na b"),
+        ("All: $ARGUMENTS", ["a", "b c"], 'All: a "b c"'),
+        ("No place.", ["a", "b c"], 'No place.\n\na "b c"'),
         ("Price $0", [], "Price $0"),
         ("Twice $1 $1", ["a", "b"], "Twice a b a b"),
         ("$2 then $1", ["a", "b"], "b then a"),
@@ -30,7 +31,36 @@ ALLOWED = {"permission": {"bash": "allow"}}
 async def test_words_are_filled_in(project: Path, template: str, words: list[str], text: str) -> None:
     _write(project, "c.md", template)
     async with make_workspace(project) as workspace:
-        assert await fill_in(workspace.commands["c"], words, workspace.session()) == text
+        assert await fill_in(workspace.commands["c"], given_call("c", words), workspace.session()) == text
+
+
+async def test_what_follows_a_command_is_handed_on_with_its_quotes(project: Path) -> None:
+    _write(project, "say.md", "Say: $ARGUMENTS; first $1")
+    _write(project, "plain.md", "Say.")
+    model = ScriptedModel({"text": "Done."}, {"text": "Done."})
+    async with make_workspace(project, model=model) as workspace, workspace.session() as session:
+        await session.prompt('/say "two  words" it\'s {"a": 1}')
+        assert _last_prompt(session)[1] == 'Say: "two  words" it\'s {"a": 1}; first two  words it s { a : 1}'
+        await session.prompt('/plain alpha "two words"')
+        assert _last_prompt(session)[1] == 'Say.\n\nalpha "two words"'
+
+
+@pytest.mark.parametrize(
+    ("template", "text", "output"),
+    [
+        ("!`printf '<%s>' $ARGUMENTS`", 'a "b c" d', "<a><b c><d>"),
+        ("!`printf '<%s>' $1 $2`", 'a "b c" d;e', "<a><b c><d;e>"),
+        ("!`printf '<%s>' \"$ARGUMENTS\"`", 'a "b c" $HOME', '<a "b c" $HOME>'),
+        ("!`printf '<%s>' x $ARGUMENTS`", "", "<x>"),
+        ("!`printf '<%s>' '$1'`", "", "<>"),
+    ],
+)
+async def test_outside_of_quotes_the_shell_gets_each_word_by_itself(
+    project: Path, template: str, text: str, output: str
+) -> None:
+    _write(project, "c.md", template)
+    async with make_workspace(project, config=ALLOWED) as workspace:
+        assert await fill_in(workspace.commands["c"], typed_call("c", text), workspace.session()) == output
 
 
 async def test_the_shell_runs_what_the_template_says_and_nothing_the_user_adds(project: Path) -> None:
@@ -38,9 +68,31 @@ async def test_the_shell_runs_what_the_template_says_and_nothing_the_user_adds(p
     mark = project / "mark"
     evil = f"`touch {mark}` $(touch {mark}) '; touch {mark}; ' \" !`touch {mark}`"
     async with make_workspace(project, config=ALLOWED) as workspace:
-        text = await fill_in(workspace.commands["c"], [evil], workspace.session())
+        text = await fill_in(workspace.commands["c"], given_call("c", [evil]), workspace.session())
     assert not mark.exists()
-    assert text == f"Plain {evil}, <{evil}><{evil}><{evil}>3, {evil}"
+    assert text == f"Plain {evil}, <{evil}><{evil}><{evil}>3, '{evil}'"
+
+
+@pytest.mark.parametrize(
+    ("template", "output"),
+    [
+        ("!`echo 'it\\' $1`", "it\\ {words}"),
+        ("!`echo it\\'s $1`", "it's {words}"),
+        ('!`echo "it\\"s" $1`', 'it"s {words}'),
+        ("!`echo it\\\\ $1`", "it\\ {words}"),
+    ],
+    ids=["in single quotes", "before a quote", "in double quotes", "before another"],
+)
+async def test_a_backslash_of_the_template_opens_no_quote_for_the_words_of_the_user(
+    project: Path, template: str, output: str
+) -> None:
+    _write(project, "c.md", template)
+    words = "x; touch mark; echo"
+    async with make_workspace(project, config=ALLOWED) as workspace:
+        assert await fill_in(workspace.commands["c"], given_call("c", [words]), workspace.session()) == output.format(
+            words=words
+        )
+    assert not (project / "mark").exists()
 
 
 async def test_the_shell_in_a_command_goes_by_the_rules_of_the_agent(project: Path) -> None:
@@ -48,7 +100,7 @@ async def test_the_shell_in_a_command_goes_by_the_rules_of_the_agent(project: Pa
     config = {"permission": {"bash": {"*": "allow", "echo *": "deny"}}}
     async with make_workspace(project, config=config) as workspace:
         with pytest.raises(ToolError, match="/c cannot be carried out") as caught:
-            await fill_in(workspace.commands["c"], [], workspace.session())
+            await fill_in(workspace.commands["c"], given_call("c", []), workspace.session())
     assert caught.value.kind == "denied"
 
 
@@ -62,10 +114,10 @@ async def test_an_untrusted_project_brings_text_but_no_shell_and_no_model(projec
     (project / "opencode.json").write_text(json.dumps({"command": {"set": {"template": f"!`touch {mark}`"}}}))
     async with make_workspace(project, config=ALLOWED, trust=False) as workspace:
         commands, session = workspace.commands, workspace.session()
-        assert await fill_in(commands["plain"], ["hi"], session) == "Say hi"
+        assert await fill_in(commands["plain"], typed_call("plain", "hi"), session) == "Say hi"
         assert commands["plain"].model == ""
         with pytest.raises(UsageError, match="not trusted"):
-            await fill_in(commands["evil"], [], session)
+            await fill_in(commands["evil"], typed_call("evil", ""), session)
         assert "link" not in commands
         assert "set" not in commands
     assert not mark.exists()
@@ -89,7 +141,7 @@ async def test_a_subtask_is_answered_in_a_session_below(project: Path) -> None:
         result = await session.prompt("/look here")
         assert result.text == "Found nothing."
         [child] = await workspace.sessions.children(session.id)
-        assert child.title == "/look"
+        assert child.title == "/look (@explore subagent)"
 
 
 async def test_files_win_over_settings_and_settings_over_what_is_built_in(project: Path) -> None:
@@ -122,16 +174,22 @@ async def test_claudes_commands_are_read_if_the_settings_say_so(project: Path, w
 
 
 def test_quotes_keep_words_together() -> None:
-    assert words_of("""a "b c" 'd e' [Image 1] f""") == ["a", "b c", "d e", "[Image 1]", "f"]
+    assert typed_call("c", """a "b c" 'd e' [Image 1] f""").words == ("a", "b c", "d e", "[Image 1]", "f")
+
+
+def test_words_that_are_written_behind_each_other_are_read_as_the_same_words() -> None:
+    words = ("a", "b c", "it's", 'say "x"', "d\te")
+    assert typed_call("c", given_call("c", words).text).words == words
 
 
 def test_a_command_is_called_by_its_whole_name(project: Path) -> None:
     commands = make_workspace(project, user=ScriptedUser()).commands
-    assert called_by("/initial", commands) is None
-    assert called_by("say /init", commands) is None
-    called = called_by("/init\nmore words", commands)
+    assert called_by(Prompt(text="/initial"), commands) is None
+    assert called_by(Prompt(text="say /init"), commands) is None
+    assert called_by(Prompt(text="/init", verbatim=True), commands) is None
+    called = called_by(Prompt(text="/init\nmore words"), commands)
     assert called is not None
-    assert called[1] == ["more", "words"]
+    assert called[1].words == ("more", "words")
 
 
 def _last_prompt(session: Any) -> tuple[str, str]:

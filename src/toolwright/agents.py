@@ -1,9 +1,9 @@
-"""The agents: the built-in ones as data, the user's own from configuration, and the rules each stands under."""
+"""The agents: the built-in ones, the user's own from configuration, and the rules each stands under."""
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from toolwright.config.load import Config
 from toolwright.config.rules import rules_of
@@ -11,47 +11,20 @@ from toolwright.config.source import AgentSource
 from toolwright.definition import Action, Use, nothing_to_use
 from toolwright.errors import ConfigError, UsageError
 from toolwright.folders import Folders
-from toolwright.jsontypes import Json
-from toolwright.permission.defaults import SECRET_FILES, default_rules, output_rules, protected_rules, rules
+from toolwright.jsontypes import JsonView
+from toolwright.native_agents import Agent, native_agents
+from toolwright.permission.defaults import default_rules, output_rules, protected_rules, rules
+from toolwright.permission.links import with_real_names
 from toolwright.permission.rules import Layer, Policy, Rule
+from toolwright.permission.run_later import run_later_rules
 from toolwright.record import record
 from toolwright.settings.record import RESERVED_OPTIONS
+
+__all__ = ["CLIENT", "Agent", "Agents", "RuledAgent", "as_child", "load_agents"]
 
 CLIENT = "client"
 """The source of rules that a program over the network has given a session: they may forbid, not allow."""
 T = TypeVar("T")
-Mode = Literal["primary", "subagent", "all"]
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Agent:
-    """Who works: a name, a prompt, a model, and what it may do."""
-
-    name: str
-    mode: Mode = "all"
-    description: str = ""
-    native: bool = False
-    hidden: bool = False
-    disabled: bool = False
-    """Said by one source; if a later one enables the agent again, its rules are still in force."""
-    prompt: str = ""
-    """What the model is told to be; empty for the general prompt."""
-    model: str = ""
-    """`provider/model`; empty for the session's own."""
-    variant: str = ""
-    temperature: float | None = None
-    top_p: float | None = None
-    steps: int | None = None
-    color: str = ""
-    options: Json = field(default_factory=dict[str, Any])
-    """Handed on to the provider as they are."""
-    rules: tuple[Rule, ...] = ()
-    """The agent's own; a deny among them is not undone by a general setting."""
-    user_rules: tuple[Rule, ...] = ()
-    project_rules: tuple[Rule, ...] = ()
-    managed_rules: tuple[Rule, ...] = ()
-    narrowing: tuple[Rule, ...] = ()
-    """What another program's file leaves it of its tools; they take away and never grant."""
 
 
 @record(frozen=True, slots=True)
@@ -72,6 +45,9 @@ class RuledAgent:
     def hides(self, permission: str) -> bool:
         return self.policy.hides(permission)
 
+    def rules_about(self, permission: str) -> tuple[tuple[str, str, Action], ...]:
+        return self.policy.about(permission)
+
     def use(self, kind: type[T]) -> T:
         return self.services(kind)
 
@@ -85,17 +61,31 @@ class Agents:
     general: tuple[Layer, ...]
     """What the configuration says of permissions for every agent."""
     output: Layer
+    output_folder: tuple[str, ...]
+    """The patterns for the long outputs of all projects, by which a rule may deny them to this one as well."""
     protected: Layer
     """Our own files and those of git."""
+    run_later: Layer = Layer("run later", (), tightens_only=True)
+    """Files that other programs run by themselves."""
     managed: tuple[Layer, ...] = ()
     """The administrator's rules."""
     default_name: str = ""
     trusted: bool = False
+    bases: tuple[Path, ...] = ()
+    """The root of the project and the folder opened, from which patterns of rules start."""
     use: Use = nothing_to_use
 
+    def find(self, name: str) -> Agent | None:
+        """The agent by its name or by the path of its file."""
+        others = (agent for agent in self.by_name.values() if name and agent.other_name == name)
+        return self.by_name.get(name) or next(others, None)
+
+    def __contains__(self, name: str) -> bool:
+        return self.find(name) is not None
+
     def __getitem__(self, name: str) -> Agent:
-        if name in self.by_name:
-            return self.by_name[name]
+        if (found := self.find(name)) is not None:
+            return found
         from difflib import get_close_matches
 
         visible = [agent.name for agent in self.visible()]
@@ -105,6 +95,11 @@ class Agents:
 
     def visible(self) -> list[Agent]:
         return [agent for agent in self.by_name.values() if not agent.hidden]
+
+    def mentionable(self) -> tuple[str, ...]:
+        """The names by which a prompt can call a subagent."""
+        called = [agent for agent in self.visible() if agent.mode != "primary"]
+        return tuple(name for agent in called for name in (agent.name, agent.other_name) if name)
 
     def default(self) -> Agent:
         """The agent that takes a prompt when none is named."""
@@ -135,15 +130,17 @@ class Agents:
             Layer("session", tuple(rule for rule in session if rule.source != CLIENT)),
             Layer("session", tuple(rule for rule in session if rule.source == CLIENT), tightens_only=True),
             self.protected,
+            self.run_later,
             *self.managed,
             Layer("managed", agent.managed_rules, tightens_only=True),
         )
-        policy = Policy(agent.name, tuple(layer for layer in layers if layer.rules), parent)
+        real = tuple(with_real_names(layer, self.bases) for layer in layers if layer.rules)
+        policy = Policy(agent.name, real, parent)
         return RuledAgent(agent, policy, self.use)
 
     def _output_for(self, agent: Agent) -> Layer:
         """Every agent may read what was too long to show, unless just that folder is denied by name."""
-        patterns = {rule.pattern for rule in self.output.rules}
+        patterns = {rule.pattern for rule in self.output.rules} | set(self.output_folder)
         said = [rule for layer in self.general for rule in layer.rules] + [*agent.user_rules, *agent.project_rules]
         if any(rule.action == "deny" and rule.pattern in patterns for rule in said):
             return Layer("output folder", ())
@@ -160,13 +157,25 @@ def load_agents(config: Config, folders: Folders, *, trusted: bool, use: Use = n
         by_name={name: agent for name, agent in by_name.items() if not agent.disabled},
         defaults=Layer("defaults", default_rules(folders)),
         general=tuple(layer for layer in config.layers if layer.name != "managed"),
-        protected=Layer("protected", protected_rules(folders), tightens_only=True),
+        protected=Layer("protected", protected_rules(folders, config.root), tightens_only=True),
+        run_later=Layer("run later", run_later_rules(config.settings.run_later, config.root), tightens_only=True),
         managed=tuple(layer for layer in config.layers if layer.name == "managed"),
+        output_folder=tuple(str(folders.outputs_of(config.root)) + end for end in ("", "/*")),
         output=Layer("output folder", output_rules(folders)),
         default_name=config.settings.default_agent,
         trusted=trusted,
+        bases=tuple(dict.fromkeys((config.root.resolve(), config.directory.resolve()))),
         use=use,
     )
+
+
+def added_agent(name: str, value: Any, origin: str, home: Path) -> Agent:
+    """An agent that a program brings; its rules take away and never grant. ConfigError if it says what none can say."""
+    from toolwright.config.reader import checked_agent
+    from toolwright.config.source import Source
+
+    source = checked_agent(Source(origin, "user", value))
+    return _overlaid(Agent(name=name), AgentSource(name, source.value, source, narrows=True), home)
 
 
 _COPIED = {
@@ -180,22 +189,42 @@ _COPIED = {
     "steps": "steps",
     "maxSteps": "steps",
     "hidden": "hidden",
+    "copy": "copy",
     "color": "color",
     "disable": "disabled",
 }
-_OTHER = {"permission", "tools", "options", "name"}
+_OTHER = {"permission", "tools", "options", "name", "output", "hand_over"}
+HAND_OVER = "hand_over"
+"""The tool by which an agent hands the conversation over."""
 
 
 def _overlaid(agent: Agent, source: AgentSource, home: Path) -> Agent:
     """The agent with one source's settings over it. Keys we do not know are meant for the provider."""
     value = source.value
-    changes: dict[str, Any] = {ours: value[theirs] for theirs, ours in _COPIED.items() if theirs in value}
+    changes: dict[str, Any] = {"other_name": source.other_name} if source.other_name else {}
+    changes |= {ours: value[theirs] for theirs, ours in _COPIED.items() if theirs in value}
     extra = {key: entry for key, entry in value.items() if key not in _COPIED and key not in _OTHER}
     level = "foreign" if source.narrows else source.source.level
     kind = {"project": "project_rules", "managed": "managed_rules", "foreign": "narrowing"}.get(level, "user_rules")
     changes[kind] = (*getattr(agent, kind), *rules_of(value, source.source, source.path, home))
+    changes |= _shape_of(agent, value, narrows=source.source.level == "project")
     options = {key: entry for key, entry in (value.get("options", {}) | extra).items() if key not in RESERVED_OPTIONS}
     return replace(agent, options=agent.options | options, **changes)
+
+
+def _shape_of(agent: Agent, value: JsonView, *, narrows: bool) -> dict[str, Any]:
+    """The tools of an agent, the form of its answers and to whom it may hand over, as far as a source says so."""
+    changes: dict[str, Any] = {}
+    if "hand_over" in value:
+        changes["hand_over"] = tuple(value["hand_over"])
+    if isinstance(listed := value.get("tools"), list):
+        before = agent.only_tools if narrows else None
+        changes["only_tools"] = tuple(name for name in listed if before is None or name in before)
+    if value.get("output"):
+        from toolwright.structured import output_of
+
+        changes["output"] = output_of(value["output"])
+    return changes
 
 
 def as_child(agent: Agent) -> Agent:
@@ -204,96 +233,3 @@ def as_child(agent: Agent) -> Agent:
     delegates = any(rule.permission == "task" for rule in said)
     denied = ("todowrite", "todoread") if delegates else ("todowrite", "todoread", "task")
     return replace(agent, rules=(*agent.rules, *rules(*(f"{name}: deny" for name in denied), source="subagent")))
-
-
-def native_agents(folders: Folders) -> list[Agent]:
-    """The agents that are always there, in the order they are listed."""
-    return [
-        Agent(
-            name="build",
-            mode="primary",
-            description="Does the work: reads, edits, runs. The agent you talk to unless you choose another.",
-            native=True,
-            rules=rules("question: allow", "plan_enter: allow"),
-        ),
-        Agent(
-            name="plan",
-            mode="primary",
-            description="Looks and thinks, writes nothing but its plan.",
-            native=True,
-            rules=rules(
-                "question: allow",
-                "plan_exit: allow",
-                f"external_directory {folders.plans}/*: allow",
-                "edit: deny",
-                "edit .toolwright/plans/*.md: allow",
-                "edit .opencode/plans/*.md: allow",
-                f"edit {folders.plans}/*.md: allow",
-            ),
-        ),
-        Agent(
-            name="general",
-            mode="subagent",
-            description="Carries out a task of several steps on its own. Several can work side by side.",
-            native=True,
-            rules=rules("todoread: deny", "todowrite: deny"),
-        ),
-        Agent(
-            name="explore",
-            mode="subagent",
-            description=(
-                "Finds its way around a code base: files by name, code by content, how things hang together."
-                " Changes nothing. Say how thorough it should be: quick, medium or very thorough."
-            ),
-            native=True,
-            prompt=_EXPLORE,
-            rules=rules(
-                "*: deny",
-                *(f"{name}: allow" for name in _LOOKING),
-                *SECRET_FILES,
-                f"external_directory {folders.tool_output}: allow",
-                f"external_directory {folders.tool_output}/*: allow",
-            ),
-        ),
-        Agent(name="compaction", mode="primary", hidden=True, native=True, prompt=_COMPACTION, rules=rules("*: deny")),
-        Agent(
-            name="title",
-            mode="primary",
-            hidden=True,
-            native=True,
-            temperature=0.5,
-            prompt=_TITLE,
-            rules=rules("*: deny"),
-        ),
-        Agent(name="summary", mode="primary", hidden=True, native=True, prompt=_SUMMARY, rules=rules("*: deny")),
-    ]
-
-
-_LOOKING = ("grep", "glob", "list", "bash", "webfetch", "websearch", "codesearch", "read")
-
-_EXPLORE = """\
-You find things in a code base and report them; you change nothing.
-
-- Start broad with glob and grep, then read only what matters. Search for several spellings of a name.
-- Use bash only to look: git log, git show, ls. Never to write, move or install.
-- Match the effort to the thoroughness you were asked for.
-- Answer with absolute paths and line numbers, what you found there, and what you looked for without finding it.
-- No preamble and no advice beyond the question."""
-
-_COMPACTION = """\
-You write the hand-over of a conversation that has grown too long, for the one who goes on with it and sees \
-nothing else.
-
-Say in full: what the user wants and has decided, what was done and in which files, what was found out, what is still \
-open, and what comes next. Keep names, paths, commands and numbers exactly as they were. Leave out what no longer \
-matters."""
-
-_TITLE = """\
-You are a title generator. You name a conversation by what its first message asks for.
-
-Write one line of at most 50 characters, in the language of the message, without quotes and without a full stop. Name \
-the thing and the task. Never answer the message, whatever it says."""
-
-_SUMMARY = """\
-You describe finished work as the author of a pull request would: in the first person, two or three sentences, what \
-changed and why. No list, no heading, no praise, and nothing that was only talked about."""

@@ -1,6 +1,7 @@
 """The keys of providers and the logins to them, in a file that only the user can read."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -9,6 +10,10 @@ from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.private import read_private, update
 from toolwright.record import record
+
+ACCOUNT = "@"
+"""Stands between a provider and the name of an account there, as in `openai@work`."""
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,39}")
 
 
 @record(frozen=True, slots=True)
@@ -24,6 +29,9 @@ class AuthFile:
         self.store(provider, {"type": "api", "key": key})
 
     def store(self, provider: str, record: Json) -> None:
+        name, at, account = provider.partition(ACCOUNT)
+        if at:
+            provider = account_of(name, account)
         update(self.path, lambda text: _shown({**self._parsed(text), provider: record}))
 
     def renew(self, provider: str, spent: str, fresh: Callable[[Json], Json]) -> Json:
@@ -67,6 +75,23 @@ class AuthFile:
         if not isinstance(value, dict):
             raise ConfigError(f"{self.path}: expected an object. Correct the file, or delete it and run tw auth again.")
         return {name: record for name, record in value.items() if isinstance(record, dict)}
+
+
+def account_of(provider: str, name: str) -> str:
+    """Return what an account at a provider is called everywhere; raise UsageError for a name that it cannot have."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"{name!r} is no name for an account: give a word, such as work.")
+    return f"{provider.partition(ACCOUNT)[0]}{ACCOUNT}{name}"
+
+
+def checked_key(typed: str) -> str:
+    """Return a key as it was typed; raise UsageError for what can be none."""
+    key = typed.strip()
+    if not key:
+        raise UsageError("The key is empty; nothing was stored.")
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise UsageError("This is no key: a key has letters, digits and signs, and no blanks. Nothing was stored.")
+    return key
 
 
 def _shown(records: Mapping[str, Json]) -> str:

@@ -1,6 +1,7 @@
 """What settings and environment come to for a workspace: which tools can be offered, and how long their output is."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from toolwright.definition import Client, Offer
@@ -44,11 +45,12 @@ def is_true(text: str | None) -> bool:
     return (text or "").lower() in ("1", "true")
 
 
-def truncator_of(settings: Settings, folders: Folders) -> Truncator:
+def truncator_of(settings: Settings, folders: Folders, root: Path) -> Truncator:
     said = settings.truncate
     general = Limits(max_lines=said.max_lines, max_bytes=said.max_bytes, direction=said.direction)
     return Truncator(
-        folder=folders.tool_output,
+        folder=folders.outputs_of(root),
+        everything=folders.tool_output,
         limits=general,
         by_agent={name: _limits(limits, general) for name, limits in said.agent.items()},
         by_tool={name: _limits(limits, general) for name, limits in said.tool.items()},

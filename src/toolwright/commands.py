@@ -15,12 +15,13 @@ from toolwright.errors import ConfigError, ToolError, UsageError
 from toolwright.events import Bus
 from toolwright.ids import new_id
 from toolwright.record import record
-from toolwright.session.prompt import Prompt
+from toolwright.session.handing import hand_down
+from toolwright.session.prompt import CommandCall, Prompt
 from toolwright.session.record import CallRecord
 from toolwright.session.result import TurnEnd
 from toolwright.session.session import Session
-from toolwright.session.sessions import Sessions
 from toolwright.settings.record import CommandSettings
+from toolwright.skills import Skill
 
 KINDS = ("command", "commands")
 MOST_FILES = 1000
@@ -32,6 +33,7 @@ CLAUDE_HARMLESS = (
 """What Claude Code may say above a command that takes nothing away: `allowed-tools` are those it does not ask about."""
 _SHELL = re.compile(r"!`([^`\n]+)`")
 _PLACE = re.compile(r"\$(?:(\d{1,3})|ARGUMENTS\b)")
+_CALL = re.compile(r"/(\S+)\s*(.*)", re.DOTALL)
 _WORDS = re.compile(r"""\[Image \d+\]|"[^"]*"|'[^']*'|[^\s"']+""")
 
 Write = Callable[[Sequence[str]], Awaitable[str]]
@@ -67,10 +69,12 @@ class Commands:
     """The commands of a workspace, by name. A later source wins: built-in, settings, files."""
 
     config: Config
-    foreign: Sequence[Path] = ()
-    """Folders of commands that other programs keep, which the user wants read."""
+    foreign: Mapping[Path, str] = field(default_factory=dict[Path, str])
+    """Folders of commands that other programs keep, which the user wants read; and what their names begin with."""
     added: dict[str, Command] = field(default_factory=dict[str, Command])
     """What extensions bring while the workspace is open; they take no name that is there."""
+    skills: Callable[[], Mapping[str, Skill]] = dict
+    """What agents can load by itself; each can be asked for by its name, unless a command has it."""
     problems: list[str] = field(default_factory=list[str])
 
     @cached_property
@@ -86,6 +90,7 @@ class Commands:
                         foreign = folder in self.foreign
                         document = read_document(read_text(file), str(file))
                         one = _from_file(file, folder, document, trusted=trusted, foreign=foreign)
+                        one = replace(one, name=self.foreign.get(folder, "") + one.name)
                         found[one.name] = one
                         self.problems += () if foreign else _unknown_keys(document.head, file)
                 except (ConfigError, OSError, ValueError) as error:
@@ -93,13 +98,18 @@ class Commands:
         return found
 
     def all(self) -> list[Command]:
-        return [*self._found.values(), *(one for name, one in self.added.items() if name not in self._found)]
+        every = dict(self._found)
+        for one in (*self.added.values(), *map(_from_skill, self.skills().values())):
+            every.setdefault(one.name, one)
+        return list(every.values())
 
     def __contains__(self, name: str) -> bool:
-        return name in self._found or name in self.added
+        return name in self._found or name in self.added or name in self.skills()
 
     def __getitem__(self, name: str) -> Command:
         found = self._found.get(name) or self.added.get(name)
+        if found is None and (skill := self.skills().get(name)) is not None:
+            return _from_skill(skill)
         if found is None:
             from difflib import get_close_matches
 
@@ -128,109 +138,134 @@ class Commands:
         return sources[-1].where(("command", name)) if sources else "settings"
 
 
-async def fill_in(command: Command, words: Sequence[str], session: Session) -> str:
+async def fill_in(command: Command, call: CommandCall, session: Session) -> str:
     """The prompt that a command comes to. What the user adds is text: it never becomes a command of the shell."""
     if command.write is not None:
-        return await command.write(words)
+        return await command.write(call.words)
     template = command.template
     places = [int(match[1]) for match in _PLACE.finditer(template) if match[1]]
-    values = _values(words, max(places, default=0))
+    values = _Values(call, max(places, default=0))
     pieces: list[str] = []
     at = 0
     for match in _SHELL.finditer(template):
-        pieces.append(_PLACE.sub(lambda one: values(one[0]), template[at : match.start()]))
+        pieces.append(_PLACE.sub(values.text, template[at : match.start()]))
         pieces.append(await _shell_output(command, _quoted_into(match[1], values), session))
         at = match.end()
-    pieces.append(_PLACE.sub(lambda one: values(one[0]), template[at:]))
+    pieces.append(_PLACE.sub(values.text, template[at:]))
     text = "".join(pieces).strip()
-    if words and not _PLACE.search(template):
-        text = f"{text}\n\n{' '.join(words)}"
+    if call.words and not _PLACE.search(template):
+        text = f"{text}\n\n{call.text}"
     return text
 
 
-def words_of(text: str) -> list[str]:
-    """What follows the name of a command in a prompt, in words; quotes keep several together."""
-    return [_unquoted(match[0]) for match in _WORDS.finditer(text)]
+def typed_call(name: str, text: str) -> CommandCall:
+    """The call of a command by what follows its name in a prompt; quotes keep several words together."""
+    return CommandCall(name=name, text=text, words=tuple(_unquoted(match[0]) for match in _WORDS.finditer(text)))
 
 
-def called_by(text: str, commands: Commands) -> tuple[Command, list[str]] | None:
-    """The command a prompt begins with, as in `/review main`, and the words after it."""
-    if not text.startswith("/"):
-        return None
-    name, _, rest = text[1:].partition(" ")
-    name = name.strip()
-    if "\n" in name:
-        name, _, more = name.partition("\n")
-        rest = f"{more} {rest}"
-    return (commands[name], words_of(rest)) if name in commands else None
+def given_call(name: str, words: Sequence[str]) -> CommandCall:
+    """The call of a command by words that are told apart already, such as those of a command line."""
+    return CommandCall(name=name, text=" ".join(map(_quoted_word, words)), words=tuple(words))
 
 
-def is_subtask(command: Command, session: Session) -> bool:
-    """Whether a command is carried out by a subagent, in a session below."""
+def _quoted_word(word: str) -> str:
+    if word and not re.search(r"""[\s"']""", word):
+        return word
+    return f"'{word}'" if '"' in word else f'"{word}"'
+
+
+def called_by(prompt: Prompt, commands: Commands) -> tuple[Command, CommandCall] | None:
+    """Return the command that a prompt calls, and how: by its name, or as in `/review main`."""
+    if prompt.command is not None:
+        return commands[prompt.command.name], prompt.command
+    name, rest = name_and_rest(prompt.text)
+    return None if prompt.verbatim or name not in commands else (commands[name], typed_call(name, rest))
+
+
+def name_and_rest(text: str) -> tuple[str, str]:
+    """Split `/name and more` into the name and what follows it; a text that begins with no name has an empty one."""
+    match = _CALL.match(text)
+    return (match[1], match[2]) if match else ("", "")
+
+
+def _is_subtask(command: Command, agent: str, session: Session) -> bool:
+    """Tell whether a command is carried out by a subagent: if it says so, or if its agent is one."""
     if command.subtask is not None:
         return command.subtask
-    return bool(command.agent) and session.home.agents[command.agent].mode == "subagent"
+    return bool(agent) and session.home.agents[agent].mode == "subagent"
 
 
 async def answer_command(
-    proceed: Callable[[Prompt], Awaitable[TurnEnd]],
-    prompt: Prompt,
-    session_id: str,
-    commands: Commands,
-    sessions: Sessions,
+    proceed: Callable[[Prompt], Awaitable[TurnEnd]], prompt: Prompt, session: Session, commands: Commands
 ) -> TurnEnd:
-    """Answer a prompt that may begin with `/name`; any other goes on as it is."""
-    called = called_by(prompt.text, commands)
+    """Answer a prompt that calls a command with what the command comes to; any other goes on as it is.
+
+    What the command says wins over what was chosen for the prompt: its agent, its model, else that of its agent.
+    """
+    called = called_by(prompt, commands)
     if called is None:
         return await proceed(prompt)
-    command, words = called
-    return await carry_out(command, words, prompt, await sessions.open(session_id), sessions, proceed)
-
-
-async def carry_out(
-    command: Command,
-    words: Sequence[str],
-    prompt: Prompt,
-    session: Session,
-    sessions: Sessions,
-    proceed: Callable[[Prompt], Awaitable[TurnEnd]],
-) -> TurnEnd:
-    """Answer what a command comes to, here or by a subagent in a session below."""
+    command, call = called
+    named = command.agent or prompt.agent
+    agent = session.home.agents[named].name if named else ""
     filled = replace(
         prompt,
-        text=await fill_in(command, words, session),
-        agent=command.agent or prompt.agent,
-        model=prompt.model or command.model,
+        text=await fill_in(command, call, session),
+        typed=call.text if command.write is not None or not command.trusted else prompt.typed,
+        agent=agent,
+        model=command.model or (session.home.agents[command.agent].model if command.agent else "") or prompt.model,
+        command=None,
+        mentions=True,
+        verbatim=True,
     )
-    if not is_subtask(command, session):
+    if not _is_subtask(command, agent, session):
         return await proceed(filled)
-    child = sessions.create(title=f"/{command.name}", parent=session)
-    last = session.conversation.last_user()
-    return await child.turns.answer(replace(filled, model=filled.model or (str(last.model) if last else "")))
+    # What the session keeps is what was typed; files and mentions are the subagent's.
+    typed = replace(
+        prompt,
+        text=prompt.text.strip() or f"/{command.name} {call.text}".strip(),
+        files=(),
+        command=None,
+        verbatim=True,
+    )
+    task = replace(filled, message_id="")
+    return await session.turns.carry_out(typed, lambda turn: hand_down(turn, task, command.name))
 
 
-def _values(words: Sequence[str], highest: int) -> Callable[[str], str]:
-    """What stands for `$1`, `$2`, …: the highest takes the rest; and `$ARGUMENTS`, all of them."""
+@record(frozen=True, slots=True)
+class _Values:
+    """What stands for `$1`, `$2`, …: the highest takes the rest; and for `$ARGUMENTS`, all of it as it was typed."""
 
-    def value(place: str) -> str:
-        if place == "$ARGUMENTS":
-            return " ".join(words)
-        number = int(place[1:])
-        if number == 0:
-            return place
-        return " ".join(words[number - 1 :]) if number == highest else "".join(words[number - 1 : number])
+    call: CommandCall
+    highest: int
 
-    return value
+    def text(self, place: re.Match[str]) -> str:
+        if place[1] is None:
+            return self.call.text
+        return " ".join(self._words(int(place[1]))) if int(place[1]) else place[0]
+
+    def in_shell(self, place: re.Match[str], quote: str) -> str:
+        """The same in a command of the shell: outside of quotes each word is quoted by itself."""
+        if quote:
+            return _quoted(self.text(place), quote)
+        import shlex
+
+        if place[1] is not None and not int(place[1]):
+            return place[0]
+        return shlex.join(self.call.words if place[1] is None else self._words(int(place[1])))
+
+    def _words(self, number: int) -> Sequence[str]:
+        return self.call.words[number - 1 :] if number == self.highest else self.call.words[number - 1 : number]
 
 
-def _quoted_into(command: str, values: Callable[[str], str]) -> str:
+def _quoted_into(command: str, values: _Values) -> str:
     """A shell command with the user's words in it, each quoted for the place where it stands."""
     pieces: list[str] = []
     quote, at = "", 0
     while at < len(command):
         match = _PLACE.match(command, at)
         if match is not None:
-            pieces.append(_quoted(values(match[0]), quote))
+            pieces.append(values.in_shell(match, quote))
             at = match.end()
             continue
         char = command[at]
@@ -248,11 +283,7 @@ def _quoted_into(command: str, values: Callable[[str], str]) -> str:
 def _quoted(value: str, quote: str) -> str:
     if quote == "'":
         return value.replace("'", "'\\''")
-    if quote == '"':
-        return re.sub(r'([\\"$`])', r"\\\1", value)
-    import shlex
-
-    return shlex.quote(value)
+    return re.sub(r'([\\"$`])', r"\\\1", value)
 
 
 async def _shell_output(command: Command, text: str, session: Session) -> str:
@@ -263,7 +294,7 @@ async def _shell_output(command: Command, text: str, session: Session) -> str:
     agent = command.agent or session.agent
     call = Call(id=new_id("call"), tool="bash", arguments={"command": text, "description": f"Part of /{command.name}"})
     quiet = CallRecord.begin(call, session_id=session.id, message_id=new_id("msg"), store=None, bus=Bus())
-    result = await session.run_call(call, session.outside(agent), journal=quiet)
+    result = await session.run_call(call, session.idle_terms(agent), journal=quiet)
     if result.error is not None and result.error.kind in ("denied", "rejected", "aborted"):
         raise ToolError(f"/{command.name} cannot be carried out: {result.output}", result.error.kind)
     said = result.metadata.get("output")
@@ -305,6 +336,11 @@ def _from_file(file: Path, folder: Path, document: Document, *, trusted: bool, f
         origin=str(file),
         trusted=trusted,
     )
+
+
+def _from_skill(skill: Skill) -> Command:
+    template = f"Load the skill {skill.name} with the skill tool and do as it says.\n\n$ARGUMENTS"
+    return Command(name=skill.name, template=template, description=skill.description, origin=str(skill.file))
 
 
 def _unknown_keys(head: Mapping[str, Any], file: Path) -> Iterator[str]:

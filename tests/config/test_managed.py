@@ -119,5 +119,22 @@ async def test_no_budget_goes_beyond_its_own(project: Path, how: str) -> None:
     more: dict[str, Any] = {"config": {"budget": {"steps": 50}}} if how == "settings" else {}
     more |= {"budget": Budget(steps=50)} if how == "workspace" else {}
     async with managed(project, {"budget": {"steps": 2}}, model=model, **more) as workspace:
-        turn = await workspace.prompt("Look.", **({"budget": Budget(steps=50)} if how == "prompt" else {}))
+        turn = await workspace.prompt("Look.", budget=Budget(steps=50) if how == "prompt" else None)
     assert "2 of 2 steps" in str(turn.error)
+
+
+@pytest.mark.parametrize("level", ["user", "environment", "caller"])
+def test_a_sandbox_that_the_administrator_wants_is_switched_off_by_nobody(project: Path, level: str) -> None:
+    more: dict[str, Any] = {"config": {"sandbox": "off"}} if level == "caller" else {}
+    if level == "environment":
+        more = {"environment": {"TOOLWRIGHT_CONFIG_CONTENT": '{"sandbox": "off"}'}}
+    if level == "user":
+        user = project.parent / f"{project.name}.home" / ".config" / "toolwright" / "toolwright.json"
+        user.parent.mkdir(parents=True)
+        user.write_text('{"sandbox": "off"}')
+    assert managed(project, {"sandbox": "auto"}, **more).settings.sandbox.mode == "auto"
+
+
+def test_a_sandbox_that_the_administrator_leaves_open_may_be_made_definite(project: Path) -> None:
+    assert managed(project, {"sandbox": "auto"}, config={"sandbox": "landlock"}).settings.sandbox.mode == "landlock"
+    assert managed(project, {"sandbox": "landlock"}, config={"sandbox": "auto"}).settings.sandbox.mode == "landlock"

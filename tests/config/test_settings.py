@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from toolwright.agents import native_agents
-from toolwright.config.admit import NATIVE_AGENTS, SHIPPED_PROVIDERS
 from toolwright.config.load import Config, load_config
 from toolwright.config.merge import merged
 from toolwright.config.schema import config_schema
 from toolwright.folders import Folders
 from toolwright.models.catalog import Catalog
+from toolwright.native_agents import native_agents
 from toolwright.settings import Settings
 from toolwright.settings.derive import leaves
 from toolwright.settings.record import FOREIGN
@@ -27,6 +26,14 @@ ROWS: dict[str, tuple[Any, Any, Any, Any, Any, Any]] = {
     "default_agent": ("plan", "build", "plan", "build", "explore", "explore"),
     "model": ("a/mine", "b/theirs", "a/mine", "b/theirs", "c/d", "c/d"),
     "small_model": ("a/mine", "b/theirs", "a/mine", "b/theirs", "c/d", "c/d"),
+    "run_later": (
+        {".npmrc": False, "a/": True},
+        {".envrc": False, "b/": True},
+        {".npmrc": False, "a/": True, "b/": True},
+        {".npmrc": False, "a/": True, ".envrc": False, "b/": True},
+        {".npmrc": True, "c/": False},
+        {".npmrc": True, "a/": True, "c/": False},
+    ),
     "disabled_providers": (["x"], ["y"], ["x", "y"], ["y"], ["z"], ["z", "x"]),
     "enabled_providers": (["x"], ["y"], ["x"], ["y"], ["x", "z"], ["x"]),
     "command": (
@@ -67,6 +74,7 @@ ROWS: dict[str, tuple[Any, Any, Any, Any, Any, Any]] = {
     "foreign.claude": (["commands"], ["hooks"], ["commands"], ["hooks"], ["commands"], ["commands"]),
     "foreign.codex": (["mcp"], ["hooks"], ["mcp"], ["hooks"], ["mcp"], ["mcp"]),
     "foreign.gemini": (["mcp"], [], ["mcp"], [], [], []),
+    "foreign.plugins": (["/a"], [], ["/a"], [], [], []),
     "foreign.skills": (False, True, False, True, False, False),
     "shell": ("zsh", "./evil.sh", "zsh", "./evil.sh", "bash", "bash"),
     "sandbox.mode": ("bubblewrap", "off", "bubblewrap", "off", "landlock", "landlock"),
@@ -79,7 +87,10 @@ ROWS: dict[str, tuple[Any, Any, Any, Any, Any, Any]] = {
         ["/usr/bin"],
         ["/usr/bin"],
     ),
+    "sandbox.keys": ({"a": "1"}, {"b": "1"}, {"a": "1"}, {"a": "1", "b": "1"}, {"a": "2"}, {"a": "2"}),
     "sandbox.network": (False, True, False, True, True, False),
+    "sandbox.capture": (False, True, False, True, True, True),
+    "read.form": ("file", "path", "path", "path", "file", "file"),
     "sandbox.reveal": (["a"], ["*"], ["a"], ["*"], [], []),
     "environment.allow": (["MINE"], ["*"], ["MINE"], ["*"], ["OTHER"], []),
     "environment.deny": (["MINE"], ["THEIRS"], ["MINE", "THEIRS"], ["THEIRS"], ["AWS_*"], ["AWS_*", "MINE"]),
@@ -99,6 +110,8 @@ ROWS: dict[str, tuple[Any, Any, Any, Any, Any, Any]] = {
     "search.backend": ("mcp", "searxng", "mcp", "searxng", "searxng", "searxng"),
     "acp.files": ("editor", "disk", "editor", "disk", "disk", "disk"),
     "acp.terminal": (False, True, False, True, True, False),
+    "copies.leave_out": (["a"], ["b"], ["a"], ["b"], ["c"], ["c", "a"]),
+    "copies.check": ("make test", "evil", "make test", "evil", "make ci", "make ci"),
     "truncate.max_lines": (100, 5000, 100, 5000, 50, 50),
     "truncate.max_bytes": (100, 90, 90, 90, 500, 100),
     "truncate.direction": ("head", "tail", "tail", "tail", "both", "both"),
@@ -121,6 +134,13 @@ ROWS: dict[str, tuple[Any, Any, Any, Any, Any, Any]] = {
     "theme": ("light", "contrast", "light", "contrast", "dark", "dark"),
     "keybinds": ({"a": "f1"}, {"b": "f2"}, {"a": "f1"}, {"a": "f1", "b": "f2"}, {"a": "f3"}, {"a": "f3"}),
     "telemetry": (False, True, False, True, True, True),
+    "copies.variables": ({"A": "1"}, {"B": "2"}, {"A": "1"}, {"A": "1", "B": "2"}, {"A": "3"}, {"A": "3"}),
+    "copies.setup": (["a"], ["b"], ["a"], ["b"], ["c"], ["c"]),
+    "copies.teardown": (["a"], ["b"], ["a"], ["b"], ["c"], ["c"]),
+    "copies.network": ("own", "shared", "own", "shared", "own", "own"),
+    "background.agents": (5, 50, 5, 50, 4, 4),
+    "background.total": (5, 50, 5, 50, 4, 4),
+    "background.seconds": (50, 500, 50, 500, 40, 40),
     "batch.max_calls": (5, 50, 5, 50, 4, 4),
     "budget.steps": (5, 50, 5, 50, 100, 5),
     "budget.tokens": (500, 50, 50, 50, 100, 100),
@@ -231,10 +251,21 @@ def _all_of(said: Any, kept: Any) -> bool:
     return bool(said == kept)
 
 
-def test_the_names_that_stand_in_for_other_modules_are_right(tmp_path: Path) -> None:
-    folders = Folders.of({"HOME": str(tmp_path)})
-    assert {agent.name for agent in native_agents(folders)} == NATIVE_AGENTS
-    assert {provider.id for provider in Catalog({}).providers()} | {"scripted"} == SHIPPED_PROVIDERS
+def test_no_agent_and_no_provider_that_ships_is_a_projects_to_change(project: Path) -> None:
+    agents = {agent.name for agent in native_agents(Folders.of({"HOME": str(project)}))}
+    providers = {provider.id for provider in Catalog({}).providers()} | {"scripted"}
+    assert {"build", "title"} <= agents
+    assert {"openai", "ollama"} <= providers
+    project_says = {
+        "agent": {name: {"prompt": "Theirs."} for name in (*agents, "new")},
+        "provider": {name: {"options": {"baseURL": "https://x.example"}} for name in (*providers, "new")},
+    }
+    config = loaded(project, trusted=False, project=project_says)
+    assert {name: said for name, said in config.data["agent"].items() if said} == {"new": {"prompt": "Theirs."}}
+    assert list(config.data["provider"]) == ["new"]
+
+
+def test_the_limits_stand_in_for_those_of_another_module(tmp_path: Path) -> None:
     limits = Settings().truncate
     assert (limits.max_lines, limits.max_bytes) == (Limits().max_lines, Limits().max_bytes)
 

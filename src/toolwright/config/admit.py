@@ -9,35 +9,9 @@ from toolwright.jsontypes import Json
 from toolwright.record import record
 from toolwright.settings import AgentSettings, Settings
 from toolwright.settings.derive import FieldNote, notes_of
+from toolwright.shipped import SCRIPTED, shipped_providers
 
-NATIVE_AGENTS = frozenset({"build", "plan", "general", "explore", "compaction", "title", "summary"})
-SHIPPED_PROVIDERS = frozenset(
-    {
-        "anthropic",
-        "openai",
-        "google",
-        "deepseek",
-        "xai",
-        "mistral",
-        "moonshotai",
-        "zai",
-        "openrouter",
-        "groq",
-        "cerebras",
-        "togetherai",
-        "deepinfra",
-        "fireworks-ai",
-        "azure",
-        "github-copilot",
-        "ollama",
-        "lmstudio",
-        "vllm",
-        "llamacpp",
-        "scripted",
-    }
-)
-"""Providers that everybody knows: their address is not a project's to change."""
-SCRIPT = "scripted/"
+SCRIPT = f"{SCRIPTED}/"
 _WIRES = frozenset({"", "openai-chat", "openai-responses", "anthropic", "gemini"})
 _RULES = frozenset({"permission", "tools"})
 MOST_NAMES = 12
@@ -65,7 +39,7 @@ class Admission:
     agents: frozenset[str]
     """Agents that are not the project's own: of them it may only tighten the permissions."""
     providers: frozenset[str]
-    """Providers that are not the project's own."""
+    """Providers that are not the project's own, besides those that are shipped."""
     left_out: list[str] = field(default_factory=list[str])
 
     def admitted(self, said: Json, current: Json) -> Json:
@@ -128,8 +102,9 @@ class Admission:
 
     def _providers(self, said: Json) -> Json:
         kept: Json = {}
+        known = self.providers | shipped_providers() if said else frozenset()
         for name, provider in said.items():
-            if name in self.providers or not _plain_provider(provider):
+            if name in known or not _plain_provider(provider):
                 self.left_out.append(f"provider.{name}")
             else:
                 kept[name] = {key: value for key, value in provider.items() if key != "env"} | {"env": []}

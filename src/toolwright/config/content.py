@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,8 @@ FOREIGN_FILES = (
     ".gemini/settings.json",
 )
 """What other programs keep in a project that starts something."""
+FOREIGN_RULES = (".codex/rules", ".gemini/policies")
+"""Where they keep what is allowed."""
 PASSED_OVER = ("node_modules", "__pycache__", "plans", "skill", "skills")
 """Folders beside the settings that hold nothing that runs by itself."""
 MOST_FILES = 2000
@@ -70,10 +72,12 @@ class TrustedContent:
     """By path from the root."""
     origin: str = ""
     """Where git says the repository comes from."""
+    imported: frozenset[str] = frozenset()
+    """Those that do nothing but be imported by others."""
 
 
-def content_of(directory: Path, folders: Folders) -> TrustedContent:
-    """Read it all, without taking any of it for granted."""
+def content_of(directory: Path, folders: Folders, imported: Iterable[str] = ()) -> TrustedContent:
+    """Read it all, without taking any of it for granted. `imported` are further files, by their paths from the root."""
     directory = directory.resolve()
     root = find_root(directory)
     collector = _Collector(root)
@@ -89,7 +93,17 @@ def content_of(directory: Path, folders: Folders) -> TrustedContent:
                 collector.add(folder / name)
             for kind in ("agents", "commands"):
                 collector.add_folder(folder / ".claude" / kind)
-    return TrustedContent(root=root, files=dict(sorted(collector.files.items())), origin=_origin(root))
+            for rules in FOREIGN_RULES:
+                collector.add_folder(folder / rules)
+    active = set(collector.files)
+    for name in imported:
+        collector.add(root / name)
+    return TrustedContent(
+        root=root,
+        files=dict(sorted(collector.files.items())),
+        origin=_origin(root),
+        imported=frozenset(collector.files) - active,
+    )
 
 
 @record(slots=True)

@@ -6,8 +6,8 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolwright.auth import AuthFile
-from toolwright.config.admit import NATIVE_AGENTS, SHIPPED_PROVIDERS, Admission, left_out_line
+from toolwright.auth import ACCOUNT, AuthFile
+from toolwright.config.admit import Admission, left_out_line
 from toolwright.config.content import content_of
 from toolwright.config.merge import bounded, merged
 from toolwright.config.places import config_folders, find_root
@@ -19,6 +19,7 @@ from toolwright.config.trust import Trust
 from toolwright.errors import ConfigError
 from toolwright.folders import Folders
 from toolwright.jsontypes import Json
+from toolwright.native_agents import native_agents
 from toolwright.permission.rules import Layer
 from toolwright.record import record
 from toolwright.settings import Settings
@@ -27,6 +28,7 @@ from toolwright.settings.derive import read as read_settings
 if TYPE_CHECKING:
     from toolwright.config.foreign import Foreign
     from toolwright.config.foreign.found import Found
+    from toolwright.config.foreign.plugins import ClaudePlugin
 
 __all__ = ["AgentSource", "Config", "ConfigFolder", "Level", "Source", "check_managed", "find_root", "load_config"]
 
@@ -57,6 +59,7 @@ class Config:
     data: Json = field(default_factory=dict[str, Any])
     """The merged settings as JSON, to be shown."""
     foreign: "tuple[Found, ...]" = ()
+    claude_plugins: "tuple[ClaudePlugin, ...]" = ()
     """What other programs' set-ups name that the settings want read, in use or not."""
 
 
@@ -104,7 +107,9 @@ def _load(
     agents = [*_agents(sources), *reader.markdown_agents(places)]
     others = _foreign(reader, sources, agents)
     if others is not None:
-        sources, agents = [*others.sources(), *sources], [*others.agent_sources(), *agents]
+        reached = others.sources()
+        rules = others.permission_sources(name for source in reached for name in source.value["mcp"])
+        sources, agents = [*rules, *reached, *sources], [*others.agent_sources(), *agents]
     known = Trust(folders.trust).hashes(root) if read is not None and trusted else None
     if read and known is not None:
         _require_known(reader, known, read)
@@ -130,6 +135,7 @@ def _load(
         secrets=frozenset(reader.secrets),
         data=data,
         foreign=tuple(others.found) if others is not None else (),
+        claude_plugins=tuple(others.plugins) if others is not None else (),
     )
 
 
@@ -141,13 +147,17 @@ def _foreign(reader: SettingsReader, sources: Sequence[Source], agents: Sequence
     managed = merged(source.value for source in ours if source.level == "managed")
     data = bounded(merged(source.value for source in ours if source.level != "managed"), managed)
     wanted = read_settings(Settings, {"foreign": data.get("foreign", {})}).foreign
-    if not (wanted.claude or wanted.codex or wanted.gemini):
+    if not (wanted.claude or wanted.codex or wanted.gemini or wanted.plugins):
         return None
     from toolwright.config.foreign import Foreign
 
     servers = {name for source in ours for name, one in source.value.get("mcp", {}).items() if _is_whole(one)}
-    names = NATIVE_AGENTS | {one.name for one in agents if reader.trusted or one.source.level != "project"}
+    names = _native_names(reader) | {one.name for one in agents if reader.trusted or one.source.level != "project"}
     return Foreign(reading=reader, wanted=wanted, servers=frozenset(servers), agents=frozenset(names))
+
+
+def _native_names(reader: SettingsReader) -> frozenset[str]:
+    return frozenset(agent.name for agent in native_agents(reader.folders))
 
 
 def _is_whole(server: Mapping[str, Any]) -> bool:
@@ -199,9 +209,10 @@ def _admitted(
 ) -> tuple[list[Source], list[AgentSource]]:
     """What takes effect while the project is not trusted; what does not is told in one line."""
     own = merged(source.value for source in sources if source.level != "project")
+    with_a_key = {*own.get("provider", {}), *AuthFile(reader.folders.auth).records()}
     admission = Admission(
-        agents=NATIVE_AGENTS | {agent.name for agent in agents if agent.source.level != "project"},
-        providers=SHIPPED_PROVIDERS | set(own.get("provider", {})) | set(AuthFile(reader.folders.auth).records()),
+        agents=_native_names(reader) | {agent.name for agent in agents if agent.source.level != "project"},
+        providers=frozenset(name for one in with_a_key for name in (one, one.partition(ACCOUNT)[0])),
         left_out=reader.left_out,
     )
     current = merged(source.value for source in sources if source.level == "user")

@@ -2,15 +2,18 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolwright.config.source import ConfigFolder, Level
 from toolwright.folders import Folders
+from toolwright.ours import FAMILIES, MANAGED_VARIABLE
 
-FAMILIES = ("opencode", "toolwright")
-"""Files of the reference come first, so that ours win."""
+if TYPE_CHECKING:
+    from toolwright.process.lookup import Lookup
+
 MANAGED = Path("/etc/toolwright/toolwright.json")
-MANAGED_VARIABLE = "TOOLWRIGHT_MANAGED_CONFIG"
 CLAUDE_HOOKS = (".claude/settings.json", ".claude/settings.local.json")
 """Where Claude Code keeps hooks, below a project; the first of them in the home too."""
 CODEX_HOOKS = (".codex/hooks.json",)
@@ -22,6 +25,19 @@ def find_root(directory: Path) -> Path:
         if os.path.lexists(folder / ".git"):
             return folder
     return directory
+
+
+def own_programs(*directories: Path, environment: Mapping[str, str] = os.environ) -> "Lookup":
+    """Make the lookup of our own programs where no workspace is open: none is taken from the projects of these."""
+    from toolwright.process.lookup import Lookup
+
+    folders = Folders.of(environment)
+    projects = list[Path]()
+    for directory in directories:
+        with suppress(OSError):  # the folder we are in has gone
+            here = directory.resolve()
+            projects += (here, find_root(here))
+    return Lookup.of(environment, project=projects, home=folders.home, own=folders.written)
 
 
 def between(root: Path, directory: Path) -> list[Path]:

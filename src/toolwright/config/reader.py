@@ -8,7 +8,7 @@ from typing import Any
 
 from toolwright.config import jsonc
 from toolwright.config.admit import without_scripts
-from toolwright.config.places import MANAGED_VARIABLE, config_files, managed_files, misspelt_variables, variable
+from toolwright.config.places import config_files, managed_files, misspelt_variables, variable
 from toolwright.config.reading import read_text
 from toolwright.config.schema import agent_schema, config_schema
 from toolwright.config.shapes import Shapes
@@ -18,14 +18,18 @@ from toolwright.config.warn import Warnings
 from toolwright.errors import ConfigError
 from toolwright.folders import Folders
 from toolwright.jsontypes import Json
+from toolwright.ours import MANAGED_VARIABLE
 from toolwright.record import record
-from toolwright.schema import problems_with, shown_path
+from toolwright.schema import problems_with
+from toolwright.schema_basics import shown_path
 from toolwright.settings.record import RESERVED_OPTIONS
 
 MOST_ENTRIES = 20_000
 """Keys and list entries in one source; beyond that nobody wrote it by hand."""
 MOST_AGENT_FILES = 500
 MOST_PROBLEMS = 20
+GIVEN = "config="
+"""What the settings are called that a program gives."""
 _AGENT_FOLDERS = (("agent", None), ("agents", None), ("mode", "primary"), ("modes", "primary"))
 
 
@@ -75,7 +79,15 @@ class SettingsReader:
         for name, text in variable(self.environment, "PERMISSION"):
             yield self._text(f'{{"permission": {text}}}', name, "override", self.directory)
         if given:
-            yield self._text(_as_text(given), "config=", "override", self.directory)
+            yield self._given(given)
+
+    def _given(self, given: Mapping[str, Any]) -> Source:
+        """What a program says. It is told of its own slips where it makes them."""
+        source = self._read(_as_text(given), GIVEN, "override", self.directory)
+        warnings = Warnings(source).of_settings()
+        if warnings.unknown:
+            raise ConfigError("\n".join(f"{GIVEN}: {one}" for one in warnings.unknown[:MOST_PROBLEMS]))
+        return self._cleaned(source, warnings)
 
     def managed(self) -> Iterator[Source]:
         """What the administrator says. A file that is named and missing stops everything."""
@@ -97,6 +109,7 @@ class SettingsReader:
         """Agents in files of their own."""
         count = 0
         for place in places:
+            files: dict[str, Path] = {}
             for kind, mode in _AGENT_FOLDERS:
                 folder = place.path / kind
                 for file in sorted(folder.rglob("*.md")) if folder.is_dir() else ():
@@ -104,7 +117,8 @@ class SettingsReader:
                     if count > MOST_AGENT_FILES:
                         raise ConfigError(f"{folder}: there are more than {MOST_AGENT_FILES} files of agents.")
                     if self.admits(file, place.level):
-                        yield self._markdown_agent(file, folder, place.level, mode)
+                        agent = self._markdown_agent(file, folder, place.level, mode)
+                        yield self._unlike(agent, files, file)
 
     def admits(self, path: Path, level: Level) -> bool:
         """Whether a file may be read at all: not if an untrusted project links to what is not its own."""
@@ -127,6 +141,10 @@ class SettingsReader:
         return self._text(read_text(path), str(path), level, path.parent)
 
     def _text(self, text: str, name: str, level: Level, folder: Path) -> Source:
+        source = self._read(text, name, level, folder)
+        return self._cleaned(source, Warnings(source).of_settings())
+
+    def _read(self, text: str, name: str, level: Level, folder: Path) -> Source:
         raw = jsonc.parse(text, name)
         if not isinstance(raw, dict):
             raise ConfigError(f"{name}:1: expected an object in braces, got {type(raw).__name__}.")
@@ -135,8 +153,8 @@ class SettingsReader:
         shapes = Shapes(source.where)
         source = replace(source, value=shapes.apply(raw), renamed=shapes.renamed)
         source = self._filled(source, folder)
-        self._check(source, config_schema())
-        return self._cleaned(source, Warnings(source).of_settings())
+        _check(source, config_schema())
+        return source
 
     def _markdown_agent(self, file: Path, folder: Path, level: Level, mode: str | None) -> AgentSource:
         from toolwright.config.markdown import read_document
@@ -146,10 +164,23 @@ class SettingsReader:
         value |= {"mode": mode} if mode else {}
         _require_modest(value, str(file))
         source = Source(str(file), level, value)
-        source = replace(source, value=Shapes(source.where).agent(value))
-        self._check(source, agent_schema())
+        source = checked_agent(source)
         source = self._cleaned(source, Warnings(source).of_agent())
-        return AgentSource(file.relative_to(folder).with_suffix("").as_posix(), source.value, source)
+        path = file.relative_to(folder).with_suffix("").as_posix()
+        name = source.value.get("name", "").strip()
+        if not name or name == path or not name.isprintable():
+            return AgentSource(path, source.value, source)
+        return AgentSource(name, source.value, source, other_name=path)
+
+    def _unlike(self, agent: AgentSource, files: dict[str, Path], file: Path) -> AgentSource:
+        """The agent by its path where another file of the folder has the name: a copy may have kept its head."""
+        if agent.other_name and agent.name in files:
+            self.warnings.append(
+                f"{file}: {files[agent.name]} has the name {agent.name!r} already; this agent is {agent.other_name}"
+            )
+            agent = replace(agent, name=agent.other_name, other_name="")
+        files.setdefault(agent.name, file)
+        return agent
 
     def _filled(self, source: Source, folder: Path) -> Source:
         confined = source.level == "project" and not self.trusted
@@ -171,15 +202,6 @@ class SettingsReader:
         self.left_out += (shown_path(path) for path in substitution.left_out)
         self.secrets |= substitution.secrets
         return filled
-
-    def _check(self, source: Source, schema: Json) -> None:
-        problems = problems_with(source.value, schema)
-        if problems:
-            lines = [
-                f"{source.where(one.path)}: {replace(one, path=source.written(one.path))}"
-                for one in problems[:MOST_PROBLEMS]
-            ]
-            raise ConfigError("\n".join(["The configuration has mistakes:", *lines]))
 
     def _cleaned(self, source: Source, warnings: Warnings) -> Source:
         """The source without what must not take effect whoever trusts it."""
@@ -225,6 +247,23 @@ def _require_modest(value: Any, name: str) -> None:
         if count > MOST_ENTRIES:
             raise ConfigError(f"{name}: it has more than {MOST_ENTRIES} entries. Nothing of it is used.")
         level = [entry for entry in level if isinstance(entry, dict | list)]
+
+
+def checked_agent(source: Source) -> Source:
+    """The settings of one agent in today's form. ConfigError if they say what none can say."""
+    source = replace(source, value=Shapes(source.where).agent(source.value))
+    _check(source, agent_schema())
+    return source
+
+
+def _check(source: Source, schema: Json) -> None:
+    problems = problems_with(source.value, schema)
+    if problems:
+        lines = [
+            f"{source.where(one.path)}: {replace(one, path=source.written(one.path))}"
+            for one in problems[:MOST_PROBLEMS]
+        ]
+        raise ConfigError("\n".join(["The configuration has mistakes:", *lines]))
 
 
 def _without(value: Json, paths: Sequence[tuple[str | int, ...]]) -> Json:

@@ -11,6 +11,7 @@ from toolwright.errors import ConfigError
 from toolwright.folders import Folders
 from toolwright.permission.defaults import default_rules, protected_rules
 from toolwright.permission.forms import rules_from, with_legacy_tools
+from toolwright.permission.links import with_real_names
 from toolwright.permission.rules import Layer, Policy, Rule
 from toolwright.request import PathPattern
 
@@ -45,8 +46,9 @@ def reading_rules(layers: Iterable[Layer], folders: Folders, root: Path) -> Call
     A general allow of the user's is meant for what they see an agent do, not for what a project has filled in.
     """
     tightening = (replace(layer, tightens_only=True) for layer in layers)
-    protected = Layer("protected", protected_rules(folders), tightens_only=True)
-    policy = Policy("", (Layer("defaults", default_rules(folders)), *tightening, protected))
+    protected = Layer("protected", protected_rules(folders, root), tightens_only=True)
+    weighed = (Layer("defaults", default_rules(folders)), *tightening, protected)
+    policy = Policy("", tuple(with_real_names(layer, (root.resolve(),)) for layer in weighed))
 
     def may_read(file: Path) -> bool:
         inside = (str(file.relative_to(root)),) if file.is_relative_to(root) else ()

@@ -60,6 +60,8 @@ class AgentSource:
     value: Json
     source: Source
     path: KeyPath = ()
+    other_name: str = ""
+    """The path of its file, where that says another name."""
     narrows: bool = False
     """Whether its rules only restrict, as those of other programs do: they take away tools, and grant none."""
 

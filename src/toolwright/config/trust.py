@@ -1,6 +1,7 @@
 """Which projects the user trusts: not a place but what it makes active there, so that a change asks again."""
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,12 +15,14 @@ from toolwright.private import read_private, update
 from toolwright.record import record
 from toolwright.schema import problems_with
 
+MOST_WANTED = 200
+"""Files that are noted as wanted."""
 MOST_KEPT = 65_536
 """Bytes of a file that are kept to show later what has changed."""
 
 _FILE_SCHEMA = {
     "type": "object",
-    "properties": {"hash": {"type": "string"}, "text": {"type": "string"}},
+    "properties": {"hash": {"type": "string"}, "text": {"type": "string"}, "imported": {"type": "boolean"}},
     "required": ["hash"],
 }
 _PROJECT_SCHEMA = {
@@ -27,6 +30,7 @@ _PROJECT_SCHEMA = {
     "properties": {
         "origin": {"type": "string"},
         "files": {"type": "object", "additionalProperties": _FILE_SCHEMA},
+        "wanted": {"type": "array", "items": {"type": "string"}},
     },
     "required": ["files"],
 }
@@ -91,7 +95,31 @@ class Trust:
             for name in self._differs({"files": files}, content)
         ]
 
+    def imported(self, root: Path) -> list[str]:
+        """Return the code of a project that its tools and plugins import, as far as that was looked at."""
+        known = self._projects().get(str(root)) or {"files": {}}
+        return [name for name, one in known["files"].items() if one.get("imported")]
+
+    def wanted(self, root: Path) -> list[str]:
+        """Return what they wanted to import as well."""
+        return list((self._projects().get(str(root)) or {}).get("wanted", ()))
+
+    def want(self, root: Path, path: Path) -> None:
+        """Note a file that code of a trusted project wanted to import, to be looked at the next time."""
+        name = os.path.relpath(path, root)
+
+        def wanting(text: str) -> str:
+            projects = self._parsed(text)
+            if str(root) in projects:
+                known = projects[str(root)]
+                known["wanted"] = [*dict.fromkeys([*known.get("wanted", ()), name])][-MOST_WANTED:]
+            return _shown(projects)
+
+        if name not in self.wanted(root):
+            update(self.file, wanting)
+
     def add(self, content: TrustedContent) -> None:
+        """Trust this, and nothing else of what the project's code imports."""
         files = {name: _kept(content, name) for name in content.files}
 
         def added(text: str) -> str:
@@ -99,7 +127,11 @@ class Trust:
             before = projects.pop(str(content.root), {"files": {}})
             same = before.get("origin", "") == content.origin
             # What holds only in other folders of the project was not looked at now.
-            elsewhere = {name: one for name, one in before["files"].items() if same and not _in_sight(name, content)}
+            elsewhere = {
+                name: one
+                for name, one in before["files"].items()
+                if same and not one.get("imported") and not _in_sight(name, content)
+            }
             return _shown(projects | {str(content.root): {"origin": content.origin, "files": elsewhere | files}})
 
         update(self.file, added)
@@ -120,7 +152,9 @@ class Trust:
         files = known["files"]
         now = {name: file.hash for name, file in content.files.items()}
         changed = [name for name, one in now.items() if one == UNREADABLE or one != files.get(name, {}).get("hash")]
-        return changed + [name for name in files if name not in now and _in_sight(name, content)]
+        # What is imported is looked at where it is imported: a change in it takes effect nowhere else.
+        gone = [name for name, one in files.items() if name not in now and not one.get("imported")]
+        return changed + [name for name in gone if _in_sight(name, content)]
 
     def _projects(self) -> Json:
         return self._parsed(read_private(self.file))
@@ -155,7 +189,8 @@ def _text(content: TrustedContent, name: str) -> str | None:
 def _kept(content: TrustedContent, name: str) -> Json:
     file = content.files[name]
     text = {"text": file.content.decode("utf-8", "replace")} if len(file.content) <= MOST_KEPT else {}
-    return {"hash": file.hash or "unreadable", **text}
+    imported = {"imported": True} if name in content.imported else {}
+    return {"hash": file.hash or "unreadable", **text, **imported}
 
 
 def _shown(projects: Json) -> str:

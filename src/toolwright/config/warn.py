@@ -8,8 +8,10 @@ from toolwright.config.jsonc import KeyPath
 from toolwright.config.shapes import OTHER_NAMES
 from toolwright.config.source import Source
 from toolwright.errors import ConfigError
+from toolwright.permission.forms import PERMISSIONS
+from toolwright.permission.slips import NEAR, meant_by
 from toolwright.record import record
-from toolwright.schema import shown_path
+from toolwright.schema_basics import shown_path
 from toolwright.settings import AgentSettings, Settings
 from toolwright.settings.derive import notes_of
 from toolwright.settings.record import FOREIGN
@@ -18,7 +20,6 @@ MOST = 20
 """Of one file; whoever has more mistakes knows by then."""
 MOST_LOOKED_UP = 200
 """Keys for which a near name is looked for, which takes its time."""
-NEAR_MISS = 0.85
 RESTRICTING = frozenset(
     {
         *("allowedtools", "disallowedtools", "enabledtools", "disabledtools", "deniedtools"),
@@ -26,35 +27,6 @@ RESTRICTING = frozenset(
     }
 )
 """Keys by which other programs restrict an agent, without their dashes."""
-PERMISSIONS = (
-    "apply_patch",
-    "bash",
-    "batch",
-    "codesearch",
-    "doom_loop",
-    "edit",
-    "external_directory",
-    "glob",
-    "grep",
-    "list",
-    "lsp",
-    "multiedit",
-    "patch",
-    "plan_enter",
-    "plan_exit",
-    "question",
-    "read",
-    "shell",
-    "skill",
-    "subagent",
-    "task",
-    "todoread",
-    "todowrite",
-    "webfetch",
-    "websearch",
-    "write",
-)
-"""The permissions that are known. A tool of a plugin may have one of its own, so others are no mistake."""
 
 
 @record(slots=True)
@@ -63,6 +35,8 @@ class Warnings:
 
     source: Source
     lines: list[str] = field(default_factory=list[str])
+    unknown: list[str] = field(default_factory=list[str])
+    """The keys that do not exist, each with the one that is meant."""
     slips: list[KeyPath] = field(default_factory=list[KeyPath])
     """Keys of agents that look like a slip of the pen, and so are not meant for the provider."""
     _looked_up: int = 0
@@ -98,7 +72,7 @@ class Warnings:
             return
         # What an agent has beyond our keys is meant for the provider, unless it looks like a slip.
         provider = record is AgentSettings
-        near = self._nearest(path[-1], known, NEAR_MISS if provider else 0.6)
+        near = self._nearest(path[-1], known, NEAR if provider else 0.6)
         if provider and _plain(path[-1]) in RESTRICTING:
             raise ConfigError(
                 f"{self.source.where(path)}: {self._shown(path)!r} is not understood here and would restrict the agent."
@@ -107,12 +81,14 @@ class Warnings:
         if provider and near:
             self.slips.append(path)
         if near or not provider:
-            hint = f"did you mean {near!r}?" if near else "it is ignored"
-            self._warn(path, f"unknown key {self._shown(path)!r}; {hint}")
+            text = f"unknown key {self._shown(path)!r}"
+            self.unknown.append(f"{text}; did you mean {near!r}?" if near else f"{text}.")
+            self._warn(path, f"{text}; did you mean {near!r}?" if near else f"{text}; it is ignored")
 
     def _permissions(self, value: Mapping[str, Any], path: KeyPath) -> None:
         for key in value:
-            if key not in PERMISSIONS and (near := self._slip(key) or self._nearest(key, PERMISSIONS, NEAR_MISS)):
+            self._looked_up += key not in PERMISSIONS
+            if self._looked_up <= MOST_LOOKED_UP and (near := meant_by(key, PERMISSIONS)):
                 here = (*path, key)
                 self._warn(here, f"unknown key {self._shown(here)!r}; did you mean {near!r}?")
 
@@ -122,14 +98,6 @@ class Warnings:
 
     def _shown(self, path: KeyPath) -> str:
         return shown_path(self.source.written(path))
-
-    def _slip(self, key: Any) -> str:
-        """The permission that is meant where one letter is wrong, missing, too many or in the wrong place."""
-        if not isinstance(key, str) or not 4 <= len(key) <= 60 or set(key) & set("*?"):
-            return ""
-        from rapidfuzz.distance import OSA
-
-        return next((one for one in PERMISSIONS if OSA.distance(key, one, score_cutoff=1) == 1), "")
 
     def _nearest(self, key: Any, known: Iterable[str], cutoff: float) -> str:
         from difflib import get_close_matches

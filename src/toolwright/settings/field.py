@@ -61,6 +61,11 @@ def joined(current: Sequence[str], said: Sequence[str]) -> list[str]:
     return list(dict.fromkeys((*current, *said)))
 
 
+def also(current: Mapping[str, bool], said: Mapping[str, bool]) -> dict[str, bool]:
+    """What stands, and what is switched on besides."""
+    return {**current, **{name: True for name, on in said.items() if on}}
+
+
 def within(current: Sequence[str], said: Sequence[str]) -> list[str]:
     """What both lists name: they grant."""
     return [entry for entry in said if entry in current]

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from toolwright.jsontypes import JsonView
 from toolwright.settings.field import (
+    also,
     free,
     joined,
     lower_limits,
@@ -39,6 +40,7 @@ PERMISSION = {
     "anyOf": [ACTION, {"type": "object", "additionalProperties": BY_PATTERN}, {"type": "array", "items": RULE}]
 }
 TOOLS = {"type": "object", "additionalProperties": {"type": "boolean"}}
+AGENT_TOOLS = {"anyOf": [TOOLS, {"type": "array", "items": {"type": "string"}}]}
 
 
 class SandboxSection(Section):
@@ -51,6 +53,13 @@ class SandboxSection(Section):
     writable: Annotated[Names, user_only("further places commands may write", within)] = ()
     readable: Annotated[Names, tightens("what commands may read besides the project and the system", narrower)] = ("/",)
     network: Annotated[bool, tightens("whether commands have the network", off_wins)] = True
+    capture: Annotated[
+        bool,
+        user_only("keep what programs change as it was before, so that it can be undone, where Linux helps"),
+    ] = True
+    keys: Annotated[
+        Texts, user_only("by host, a header that is put in outside of the box, see [network.md](network.md#keys)")
+    ] = NONE
     reveal: Annotated[
         Names, user_only("patterns of files to show to commands although a rule denies reading them", within)
     ] = ()
@@ -73,6 +82,15 @@ class EditSection(Section):
     gate: Annotated[bool, user_only("say first that a change brought new errors, and offer `undo`; needs `lsp`")] = (
         False
     )
+
+
+class ReadSection(Section):
+    """How the tool `read` shows what it reads."""
+
+    form: Annotated[
+        Literal["file", "path"],
+        free("`file`: lines as `00012| text` in `<file>`; `path`: as `12: text` below `<path>` and `<type>`"),
+    ] = "file"
 
 
 class LimitsSection(Section):
@@ -102,6 +120,14 @@ class BatchSection(Section):
     """The `batch` tool."""
 
     max_calls: Annotated[int, tightens("calls in one batch", lowest, schema=COUNT)] = 10
+
+
+class BackgroundSection(Section):
+    """Agents that work in the background, see [background.md](background.md)."""
+
+    agents: Annotated[int, tightens("how many at once below one session of yours", lowest, schema=COUNT)] = 16
+    total: Annotated[int, tightens("how many for one prompt", lowest, schema=COUNT)] = 100
+    seconds: Annotated[int, tightens("seconds that each may take", lowest, schema=COUNT)] = 3600
 
 
 class CompactionSection(Section):
@@ -197,7 +223,11 @@ class McpSettings(Section):
     enabled: Annotated[bool, user_only("whether it is used")] = True
     enabled_tools: Annotated[Names | None, user_only("the only tools of it to offer, by its own names")] = None
     disabled_tools: Annotated[Names, user_only("tools of it not to offer")] = ()
+    trusted: Annotated[
+        bool, user_only("whether its results are no words of others, see [network.md](network.md#flows)")
+    ] = False
     timeout: Annotated[int | None, user_only("milliseconds for a request", schema=COUNT)] = None
+    pinned: Annotated[bool, user_only("whether a tool that has changed waits until you accept it")] = True
 
 
 class ProgramSettings(Section):
@@ -218,19 +248,47 @@ class ForeignSection(Section):
     claude: Annotated[
         Names,
         user_only(
-            "of Claude Code: `agents`, `commands`, `hooks`, `mcp` (`.mcp.json`)",
+            "of Claude Code: `agents`, `commands`, `hooks`, `mcp` (`.mcp.json`), `permissions`",
             within,
-            schema={"items": {"enum": ["agents", "commands", "hooks", "mcp"]}},
+            schema={"items": {"enum": ["agents", "commands", "hooks", "mcp", "permissions"]}},
         ),
     ] = ()
     codex: Annotated[
         Names,
-        user_only("of Codex, in `.codex`: `hooks`, `mcp`", within, schema={"items": {"enum": ["hooks", "mcp"]}}),
+        user_only(
+            "of Codex, in `.codex`: `hooks`, `mcp`, `permissions` (its rules for commands)",
+            within,
+            schema={"items": {"enum": ["hooks", "mcp", "permissions"]}},
+        ),
     ] = ()
     gemini: Annotated[
-        Names, user_only("of Gemini CLI, in `.gemini`: `mcp`", within, schema={"items": {"enum": ["mcp"]}})
+        Names,
+        user_only(
+            "of Gemini CLI, in `.gemini`: `mcp`, `permissions` (its policies)",
+            within,
+            schema={"items": {"enum": ["mcp", "permissions"]}},
+        ),
     ] = ()
+    plugins: Annotated[Names, user_only("folders of plugins of Claude Code, from `/` or from `~/`", within)] = ()
     skills: Annotated[bool, user_only("whether skills in `.claude/skills` and `.agents/skills` count", off_wins)] = True
+
+
+class CopiesSection(Section):
+    """Copies of the project that work goes on in beside it, see [copies.md](copies.md)."""
+
+    leave_out: Annotated[
+        Names, user_only("paths of the project that no copy gets, with wildcards, such as `*/node_modules`", joined)
+    ] = ()
+    check: Annotated[str, user_only("the command that decides whether what `tw merge` put together holds")] = ""
+    variables: Annotated[
+        Texts, user_only("variables that commands in a copy get, with `{name}`, `{number}`, `{port}`, `{folder}` of it")
+    ] = NONE
+    setup: Annotated[Names, user_only("commands that are run in a new copy")] = ()
+    teardown: Annotated[Names, user_only("commands that are run in a copy before it is dropped")] = ()
+    network: Annotated[
+        Literal["own", "shared"],
+        user_only("whether `localhost` is the copy's own where the machine can do that, see [copies.md](copies.md)"),
+    ] = "own"
 
 
 class AcpSection(Section):
@@ -248,7 +306,7 @@ class AcpSection(Section):
 class AgentSettings(Section):
     """An agent. An untrusted project may bring a new one; of one there is it may only tighten the permissions."""
 
-    name: Annotated[str, user_only("its key again; anything else is ignored")] = ""
+    name: Annotated[str, free("in a file of its own, what it is called instead of by its path")] = ""
     description: Annotated[str, free("when to use it")] = ""
     mode: Annotated[Literal["primary", "subagent", "all"] | None, free("who may call it")] = None
     model: Annotated[str, user_only("`provider/model`")] = ""
@@ -260,9 +318,14 @@ class AgentSettings(Section):
     max_steps: Annotated[int | None, free("the older name of `steps`", schema=COUNT, key="maxSteps")] = None
     disable: Annotated[bool, user_only("hide the agent")] = False
     hidden: Annotated[bool, user_only("leave it out of lists")] = False
+    copy: Annotated[bool, free("work in a copy of the project, where others hand work to it")] = False
     color: Annotated[str, free("`#rrggbb` or a name", schema={"pattern": "^#[0-9a-fA-F]{6}$|^[a-z][a-z-]*$"})] = ""
     permission: Annotated[Any, tightens("rules of its own", schema=PERMISSION)] = None
-    tools: Annotated[Any, tightens("the older way to say the same", schema=TOOLS)] = None
+    tools: Annotated[
+        Any, tightens("a list of the only ones it has; an object is the older form of `permission`", schema=AGENT_TOOLS)
+    ] = None
+    output: Annotated[Any, free("the JSON Schema of its answers", schema={"type": "object"})] = None
+    hand_over: Annotated[Names, user_only("the agents to which it may hand the conversation over")] = ()
     options: Annotated[JsonView, user_only("handed on to the provider")] = NONE
 
 
@@ -275,6 +338,15 @@ class Settings(Section):
     tools: Annotated[
         Any, tightens('`{"bash": false}`: the older way to deny or allow a tool', schema=TOOLS, default="none")
     ] = None
+    run_later: Annotated[
+        Mapping[str, bool],
+        tightens(
+            "what other programs run by themselves, folders with a slash: a change of what is true is asked about;"
+            " see [permissions.md](permissions.md#files-that-run-later)",
+            also,
+            default="the list there",
+        ),
+    ] = NONE
     agent: Annotated[
         Mapping[str, AgentSettings],
         tightens(
@@ -335,6 +407,7 @@ class Settings(Section):
     ] = SandboxSection()
     environment: EnvironmentSection = EnvironmentSection()
     edit: EditSection = EditSection()
+    read: ReadSection = ReadSection()
     encoding: Annotated[
         str,
         user_only(
@@ -352,10 +425,12 @@ class Settings(Section):
     telemetry: Annotated[bool, user_only("send traces of commands, see [telemetry.md](telemetry.md)")] = False
     search: SearchSection = SearchSection()
     acp: AcpSection = AcpSection()
+    copies: CopiesSection = CopiesSection()
     foreign: ForeignSection = ForeignSection()
     truncate: Annotated[TruncateSection, tightens("how much of an output a model sees", lower_limits)] = (
         TruncateSection()
     )
+    background: BackgroundSection = BackgroundSection()
     batch: BatchSection = BatchSection()
     budget: BudgetSection = BudgetSection()
     compaction: CompactionSection = CompactionSection()

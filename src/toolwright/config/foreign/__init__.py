@@ -1,6 +1,6 @@
-"""Other programs' set-ups, read where they lie: agents and MCP servers of Claude Code, Codex and Gemini CLI."""
+"""Set-ups of Claude Code, Codex and Gemini CLI, read where they lie: agents, MCP servers and permissions."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
@@ -8,7 +8,10 @@ from typing import Any, Protocol
 
 from toolwright.config import jsonc
 from toolwright.config.foreign.agents import claude_agent
+from toolwright.config.foreign.converted import Converted
 from toolwright.config.foreign.found import Found, NotUnderstood
+from toolwright.config.foreign.permissions import SETUPS, Files, PermissionSetup
+from toolwright.config.foreign.plugins import ClaudePlugin, claude_plugins
 from toolwright.config.foreign.servers import Server, Variables, claude_server, codex_server, gemini_server
 from toolwright.config.jsonc import KeyPath
 from toolwright.config.places import between
@@ -51,10 +54,16 @@ class Foreign:
     """Names of servers that our own settings give."""
     agents: frozenset[str]
     found: list[Found] = field(default_factory=list[Found])
+    plugins: list[ClaudePlugin] = field(default_factory=list[ClaudePlugin])
+
+    def __post_init__(self) -> None:
+        self.plugins, left_out = claude_plugins(self.wanted.plugins, self.reading.folders.home, self.reading.root)
+        self.found += left_out
 
     def sources(self) -> list[Source]:
         """The files that name MCP servers, weakest first; of two servers with one name the later counts."""
-        made = [source for entry in self._server_files() if (source := self._source(*entry)) is not None]
+        entries = (one for one in self._server_files() if one[1].is_dir() or self._is_read(one[1], one[2]))
+        made = [source for entry in entries if (source := self._source(*entry)) is not None]
         # What is left out later, because the project is not trusted, takes no place from anything.
         counting = [source for source in made if self.reading.trusted or source.level != "project"]
         last = {name: source.name for source in counting for name in source.value["mcp"]}
@@ -65,34 +74,80 @@ class Foreign:
                 self._leave_out(Path(source.name), name, f"{last[name]} names one too")
         return [source for source in made if source.value["mcp"]]
 
+    def _is_read(self, file: Path, level: Level) -> bool:
+        return file.is_file() and self.reading.admits(file, level)
+
+    def permission_sources(self, servers: Iterable[str]) -> list[Source]:
+        """The permissions of each program as rules, weaker than any of ours; a project's loosen once it is trusted."""
+        wanted = {"claude": self.wanted.claude, "codex": self.wanted.codex, "gemini": self.wanted.gemini}
+        names = sorted({*self.servers, *servers})
+        setups = (SETUPS[key] for key, words in wanted.items() if "permissions" in words)
+        return [source for setup in setups for source in self._permissions(setup, names)]
+
+    def _permissions(self, setup: PermissionSetup, servers: Sequence[str]) -> Iterator[Source]:
+        home, *folders = [keeper for keeper, _ in self._keepers()]
+        user = setup.files(home, home=True)
+        brought = [file for folder in folders for file in setup.files(folder, home=False)]
+        project = [file for file in brought if self.reading.admits(file, "project")]
+        # What is meant to restrict is not passed over because it cannot be read.
+        own = setup.convert(user, (), servers, True)
+        try:
+            both = setup.convert(user if self.reading.trusted else (), project, servers, self.reading.trusted)
+        except ConfigError as error:
+            if self.reading.trusted:
+                raise
+            file, both = project[0], Converted()
+            self.found.append(
+                Found(program=setup.program, kind="permissions", name="all", file=file, reason=str(error))
+            )
+        if not (user or project):
+            return
+        levels: tuple[tuple[Level, Files, Converted], ...] = (("user", user, own), ("project", project, both))
+        for level, files, converted in levels:
+            # What the program asks about where no rule fits holds as soon as anything of it is here.
+            if files or level == "user":
+                rules = converted.rules if level == "user" or self.reading.trusted else converted.restricting
+                yield Source(str(files[-1]) if files else setup.program, level, {"permission": list(rules)})
+            self.found += (
+                Found(program=setup.program, kind="permissions", name=one.piece, file=files[-1], reason=str(one.reason))
+                for one in converted.notes
+                if files and one.change == "left out"
+            )
+
     def agent_sources(self) -> list[AgentSource]:
         """The agents of Claude Code."""
-        if "agents" not in self.wanted.claude:
-            return []
         found: dict[str, AgentSource] = {}
-        for keeper, level in self._keepers():
-            folder = keeper / ".claude" / "agents"
+        keepers = self._keepers() if "agents" in self.wanted.claude else ()
+        places: list[tuple[Path, Level, str]] = [
+            (keeper / ".claude" / "agents", level, "") for keeper, level in keepers
+        ]
+        places += [(folder, "user", f"{one.name}:") for one in self.plugins for folder in one.agents]
+        for folder, level, prefix in places:
             for file in sorted(folder.rglob("*.md"))[:MOST_AGENTS] if folder.is_dir() else ():
                 if self.reading.admits(file, level):
-                    self._agent(file, level, found)
+                    self._agent(file, level, prefix, found)
         return list(found.values())
 
-    def _agent(self, file: Path, level: Level, found: dict[str, AgentSource]) -> None:
+    def _agent(self, file: Path, level: Level, prefix: str, found: dict[str, AgentSource]) -> None:
         from toolwright.config.markdown import read_document
 
         name = file.stem
         try:
             document = read_document(read_text(file), str(file))
-            name = str(document.head.get("name") or name)
+            name = prefix + str(document.head.get("name") or name)
             if name in self.agents:
                 raise NotUnderstood("there is an agent of that name")
             value = claude_agent(document.head, document.body)
+            hooks = document.head.get("hooks")
+            heeded = prefix or "hooks" in self.wanted.claude
+            if hooks and not (heeded and (self.reading.trusted or level != "project")):
+                raise NotUnderstood("its hooks guard it, and are read with `hooks` under foreign.claude and with trust")
             if problems := problems_with(value, agent_schema()):
                 raise NotUnderstood(f"{problems[0]}")
         except (ConfigError, NotUnderstood) as error:
             self.found.append(Found(program=CLAUDE, kind="agents", name=name, file=file, reason=str(error)))
             return
-        self.found.append(Found(program=CLAUDE, kind="agents", name=name, file=file))
+        self.found.append(Found(program=CLAUDE, kind="agents", name=name, file=file, hooks=hooks))
         found[name] = AgentSource(name, value, Source(str(file), level, value), narrows=True)
 
     # MCP servers.
@@ -109,6 +164,9 @@ class Foreign:
                 file = keeper / (".claude.json" if level == "user" else ".mcp.json")
                 yield CLAUDE, file, level, partial(self._claude, file, level), claude_server
 
+        for one in self.plugins:
+            yield CLAUDE, one.folder, "user", partial(_Listed, servers=one.servers, text="", path=()), claude_server
+
     def _keepers(self) -> Iterator[tuple[Path, Level]]:
         yield self.reading.folders.home, "user"
         for folder in between(self.reading.root, self.reading.directory):
@@ -118,8 +176,6 @@ class Foreign:
     def _source(
         self, program: str, file: Path, level: Level, listed: "Callable[[], _Listed]", translate: Server
     ) -> Source | None:
-        if not file.is_file() or not self.reading.admits(file, level):
-            return None
         try:
             said = listed()
         except ConfigError as error:

@@ -7,7 +7,18 @@ from toolwright.config.foreign.found import NotUnderstood, require_known
 from toolwright.config.foreign.tools import granted, withheld
 from toolwright.jsontypes import Json
 
-_KNOWN = ("name", "description", "tools", "disallowedTools", "model", "permissionMode", "maxTurns", "color", "disabled")
+_KNOWN = (
+    "name",
+    "description",
+    "tools",
+    "disallowedTools",
+    "model",
+    "permissionMode",
+    "maxTurns",
+    "color",
+    "disabled",
+    "hooks",
+)
 _HARMLESS = (
     *("skills", "mcpServers", "memory", "background", "effort", "initialPrompt"),
     *("version", "author", "license", "metadata", "tags", "category"),

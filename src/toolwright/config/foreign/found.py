@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from toolwright.record import record
 
-Kind = Literal["agents", "MCP servers"]
+Kind = Literal["agents", "MCP servers", "permissions", "plugins"]
 
 
 class NotUnderstood(Exception):
@@ -15,7 +15,7 @@ class NotUnderstood(Exception):
 
 @record(frozen=True, slots=True, kw_only=True)
 class Found:
-    """An agent or a server that another program's file names."""
+    """An agent, a server or a rule that another program's file names."""
 
     program: str
     kind: Kind
@@ -23,6 +23,8 @@ class Found:
     file: Path
     reason: str = ""
     """Why it is not in use; empty if it is."""
+    hooks: Any = None
+    """What an agent's file has run while it works."""
 
 
 def require_known(said: Mapping[str, Any], known: Iterable[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from toolwright.config.foreign.found import NotUnderstood
 from toolwright.jsontypes import Json
 
-_PERMISSIONS: dict[str, tuple[str, ...]] = {
+PERMISSIONS: dict[str, tuple[str, ...]] = {
     "Read": ("read",),
     "NotebookRead": ("read",),
     "Edit": ("edit",),
@@ -41,12 +41,12 @@ _ENTRY = re.compile(r"\s*([^,()\s]+)\s*(?:\(([^()]*)\))?\s*(?:,|$)")
 
 def granted(said: Any) -> list[Json]:
     """Rules that leave nothing but what is named; what we do not have cannot be granted, and is not."""
-    entries = list(_entries(said))
+    entries = list(tool_entries(said))
     if any(name in ("*", "All") and not inner for name, inner in entries):
         return []
     rules = [_rule("*", "*", "deny"), *(_rule(name, "*", "allow") for name in _ALWAYS)]
     for name, inner in entries:
-        for permission in _known(name) or ():
+        for permission in permissions_named(name) or ():
             patterns = list(_patterns(name, inner))
             if patterns != ["*"]:
                 rules.append(_rule(permission, "*", "deny"))
@@ -57,8 +57,8 @@ def granted(said: Any) -> list[Json]:
 def withheld(said: Any) -> list[Json]:
     """Rules that deny what is named. A name that we do not know could be any of our tools."""
     rules: list[Json] = []
-    for name, inner in _entries(said):
-        permissions = _known(name)
+    for name, inner in tool_entries(said):
+        permissions = permissions_named(name)
         if permissions is None:
             raise NotUnderstood(f"it may not use {name!r}, which is not known here")
         for permission in permissions:
@@ -69,12 +69,13 @@ def withheld(said: Any) -> list[Json]:
     return rules
 
 
-def _known(name: str) -> tuple[str, ...] | None:
+def permissions_named(name: str) -> tuple[str, ...] | None:
+    """Return our permissions that a tool of Claude Code stands for; None if we know no such tool."""
     if name.startswith("mcp__"):
         server, _, tool = name.removeprefix("mcp__").partition("__")
         plain = re.sub(r"[^a-zA-Z0-9_*-]", "_", f"{server}_{tool or '*'}")
         return (plain,)
-    return _PERMISSIONS.get(name)
+    return PERMISSIONS.get(name)
 
 
 def _patterns(name: str, inner: str | None) -> Iterator[str]:
@@ -93,7 +94,8 @@ def _patterns(name: str, inner: str | None) -> Iterator[str]:
         raise NotUnderstood(f"what it says of {name}({inner}) cannot be said here")
 
 
-def _entries(said: Any) -> Iterator[tuple[str, str | None]]:
+def tool_entries(said: Any) -> Iterator[tuple[str, str | None]]:
+    """Yield the names in a list of tools, or in a text of them, each with what stands in brackets behind it."""
     if isinstance(said, str):
         said = [said]
     if not isinstance(said, list) or not all(isinstance(one, str) for one in said):

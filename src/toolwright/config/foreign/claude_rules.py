@@ -1,0 +1,160 @@
+"""The permissions of Claude Code's settings as rules of ours: there a deny wins over an ask, an ask over an allow."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import Any
+
+from toolwright.config.foreign.converted import READ_ONLY, Converted, Note, asking, rule
+from toolwright.config.foreign.found import NotUnderstood
+from toolwright.config.foreign.paths import Paths, ignore_paths
+from toolwright.config.foreign.tools import PERMISSIONS, permissions_named
+from toolwright.jsontypes import Json
+from toolwright.record import record
+
+_ASKED = ("bash", "edit", "webfetch", "websearch", "codesearch", "skill")
+"""What Claude Code asks about where no rule fits."""
+_GIT = ("status", "log", "diff", "show")
+_PATHS = ("Read", "Edit", "MultiEdit", "Write", "NotebookEdit")
+_LISTS = ("allow", "ask", "deny")
+_ENTRY = re.compile(r"\s*([^,()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_NO_MODE = {
+    "bypassPermissions": "everything runs there unasked; here our own defaults hold",
+    "auto": "a model judges there; here our own defaults hold",
+    "dontAsk": "what no rule allows is refused there, and asked here",
+}
+_KNOWN = (*_LISTS, "defaultMode", "additionalDirectories", "disableBypassPermissionsMode", "disableAutoMode")
+
+
+def claude_rules(files: Sequence[Json], servers: Sequence[str] = (), *, base: bool = True) -> Converted:
+    """Return the rules of several files of settings, all of which hold together; the last that says a mode sets it.
+
+    `base` is what Claude Code does where no rule fits.
+    """
+    reading = _Reading()
+    said = [one for file in files if isinstance(one := file.get("permissions"), Mapping)]
+    for permissions in said:
+        reading.read(permissions)
+    mode = next((str(one["defaultMode"]) for one in reversed(said) if one.get("defaultMode")), "default")
+    first = _base(mode, servers, reading) if base else []
+    narrow = [one for one in reading.narrow if mode != "acceptEdits" or one["effect"] == "allow"]
+    return Converted(
+        rules=(*first, *reading.folders, *narrow, *reading.allow, *reading.ask, *reading.deny),
+        notes=tuple(dict.fromkeys(reading.notes)),
+    )
+
+
+@record(slots=True)
+class _Reading:
+    """What was read so far, by what it comes to."""
+
+    allow: list[Json] = field(default_factory=list[Json])
+    narrow: list[Json] = field(default_factory=list[Json])
+    """Allowances of files in one folder, each with a question about the folders below it."""
+    ask: list[Json] = field(default_factory=list[Json])
+    deny: list[Json] = field(default_factory=list[Json])
+    folders: list[Json] = field(default_factory=list[Json])
+    notes: list[Note] = field(default_factory=list[Note])
+
+    def read(self, said: Mapping[str, Any]) -> None:
+        for effect in _LISTS:
+            for text in _texts(said.get(effect)):
+                self._entry(text, effect)
+        for folder in _texts(said.get("additionalDirectories")):
+            top = folder.rstrip("/")
+            self.folders += (rule("external_directory", one, "allow") for one in (top, f"{top}/*"))
+        for key in said:
+            if key not in _KNOWN:
+                self.notes.append(Note(str(key), "left out", "it is not understood here"))
+
+    def _entry(self, text: str, effect: str) -> None:
+        try:
+            match = _ENTRY.fullmatch(text)
+            if match is None:
+                raise NotUnderstood("it is no name of a tool")
+            found = list(self._rules(match[1], match[2], effect))
+        except NotUnderstood as error:
+            self._not_understood(text, effect, str(error))
+            return
+        if any(one["effect"] != effect for one in found):
+            self.narrow += found
+        else:
+            {"allow": self.allow, "ask": self.ask, "deny": self.deny}[effect].extend(found)
+
+    def _not_understood(self, text: str, effect: str, reason: str) -> None:
+        """An allowance is left out, and so asks; a restriction of something we know restricts all of it."""
+        permissions = () if effect == "allow" else PERMISSIONS.get(text.partition("(")[0], ())
+        if permissions:
+            self.notes.append(
+                Note(f"{effect} {text}", "stricter", f"{reason}; all of {', '.join(permissions)} is asked")
+            )
+            self.ask += (rule(one, "*", "ask") for one in permissions)
+        else:
+            self.notes.append(Note(f"{effect} {text}", "left out", reason))
+
+    def _rules(self, name: str, inner: str | None, effect: str) -> Iterator[Json]:
+        permissions = permissions_named(name)
+        if permissions is None:
+            if effect == "allow":
+                raise NotUnderstood("there is no such tool here")
+            permissions = (name,)
+        for permission in permissions:
+            if permission == "read" and effect == "allow" and not (inner and ignore_paths(inner).outside):
+                continue  # what a project holds is read unasked, but for files with secrets, which stay closed
+            if not inner or inner in ("*", "**"):
+                yield rule(permission, "*", effect)
+            elif name in _PATHS:
+                yield from self._files(permission, ignore_paths(inner), effect, f"{effect} {name}({inner})")
+            else:
+                yield from (rule(permission, one, effect) for one in self._patterns(name, inner, effect))
+
+    def _files(self, permission: str, paths: Paths, effect: str, piece: str) -> Iterator[Json]:
+        """A star of ours crosses folders: a restriction reaches further, an allowance is kept from it by questions."""
+        if paths.beyond and effect != "allow":
+            self.notes.append(Note(piece, "stricter", "a star reaches into folders here"))
+        if effect == "allow" and paths.outside and not paths.patterns[0].endswith("*"):
+            self.notes.append(Note(piece, "stricter", "outside of the project, its folder is asked about here"))
+        for pattern in paths.patterns:
+            yield rule(permission, pattern, effect)
+            if effect == "allow" and paths.outside and pattern.endswith("*"):
+                yield rule("external_directory", pattern, effect)
+        if effect == "allow":
+            yield from (rule(permission, pattern, "ask") for pattern in paths.beyond)
+
+    def _patterns(self, name: str, inner: str, effect: str) -> Iterator[str]:
+        match name:
+            case "Bash":
+                if "?" in inner:
+                    self.notes.append(Note(f"{effect} Bash({inner})", "looser", "`?` is any one character here"))
+                yield f"{inner.removesuffix(':*')} *" if inner.endswith(":*") else inner
+            case "WebFetch" if inner.startswith("domain:"):
+                host = inner.removeprefix("domain:").strip()
+                # An allowance ends where the host does: `:` may stand before somebody's password, and `?` is any sign.
+                ends = ("", "/*") if effect == "allow" else ("", "/*", ":*", "?*")
+                yield from (f"{scheme}://{host}{end}" for scheme in ("http", "https") for end in ends)
+            case "Task" | "Agent" | "Skill":
+                yield inner.removesuffix(":*") + " *" if inner.endswith(":*") else inner
+            case _:
+                raise NotUnderstood(f"what it says in brackets of {name} cannot be said here")
+
+
+def _base(mode: str, servers: Sequence[str], reading: _Reading) -> list[Json]:
+    if mode in _NO_MODE and mode != "dontAsk":
+        reading.notes.append(Note(f"defaultMode {mode}", "stricter", _NO_MODE[mode]))
+        return []
+    if mode not in ("default", "acceptEdits", "plan", "manual"):
+        reason = _NO_MODE.get(mode, "the mode is not known; what no rule allows is asked")
+        reading.notes.append(Note(f"defaultMode {mode}", "looser" if mode == "dontAsk" else "left out", reason))
+    found = asking(_ASKED, servers)
+    found += (rule("bash", f"{name} *", "allow") for name in READ_ONLY)
+    found += (rule("bash", f"git {name} *", "allow") for name in _GIT)
+    found.append(rule("bash", "git * --output*", "ask"))
+    if mode == "acceptEdits":
+        found.append(rule("edit", "*", "allow"))
+    if mode == "plan":
+        found.append(rule("edit", "*", "deny"))
+    return found
+
+
+def _texts(value: Any) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
