@@ -90,7 +90,9 @@ async def test_claude_on_bedrock_gets_cache_marks_and_credentials_of_the_contain
         monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
         kind = {"content-type": "application/vnd.amazon.eventstream"}
         server.answer(Answer(pieces=list(converse()), headers=kind))
-        events = await events_of(cloud("bedrock", "eu.anthropic.claude-sonnet-4-5-20250929-v1:0"), MESSAGES, (READ,))
+        events = await events_of(
+            cloud("amazon-bedrock", "eu.anthropic.claude-sonnet-4-5-20250929-v1:0"), MESSAGES, (READ,)
+        )
         assert identity.seen[0].headers["authorization"] == "who-we-are"
     assert text_of(events) == "I look."
     assert [(call.name, json.loads(call.arguments)) for call in calls_of(events)] == [("read", {"filePath": "a"})]

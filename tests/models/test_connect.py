@@ -11,8 +11,9 @@ from tests.models.replies import Reply
 from tests.models.server import Server
 from toolwright.errors import ConfigError, UsageError
 from toolwright.models.catalog import Catalog
-from toolwright.models.connect import Connections, Key, connect, find_key
+from toolwright.models.connect import Connections, Key, accounts_of, connect, find_key
 from toolwright.models.model import ModelError, ReplySettings
+from toolwright.models.profiles import profile_of
 
 ANTHROPIC = Catalog().provider("anthropic")
 FAR_FUTURE = 32_503_680_000_000
@@ -54,6 +55,23 @@ def test_a_missing_key_says_where_it_could_be() -> None:
         connect("anthropic", "claude-sonnet-4-5")
     assert str(caught.value) == ("There is no key for Anthropic. Set ANTHROPIC_API_KEY, or run `tw auth anthropic`.")
     assert caught.value.kind == "auth"
+
+
+def test_an_account_with_a_name_has_the_models_of_its_provider_and_a_key_of_its_own() -> None:
+    records = {"anthropic": {"type": "api", "key": "home"}, "anthropic@work": {"type": "api", "key": "office"}}
+    settings = {"anthropic": {"options": {"apiKey": "configured", "timeout": 5}}}
+    catalog = Catalog(settings, accounts=accounts_of(records))
+    names = [one.name for one in catalog.providers()]
+    assert names[names.index("Anthropic") + 1] == "Anthropic (work)"
+    provider = catalog.provider("anthropic@work")
+    assert provider.options == {"timeout": 5}
+    env = {"ANTHROPIC_API_KEY": "environment"}
+    assert find_key(provider, env, records["anthropic@work"]) == Key(value="office")
+    with pytest.raises(ModelError, match=r"no key for Anthropic \(other\)\. Run `tw auth anthropic@other`"):
+        find_key(catalog.provider("anthropic@other"), env, None)
+    plain, paid = catalog.find("anthropic/claude-sonnet-4-5"), catalog.find("anthropic@work/claude-sonnet-4-5")
+    assert paid.full_name == "anthropic@work/claude-sonnet-4-5"
+    assert (paid.prices, paid.limits, profile_of(paid)) == (plain.prices, plain.limits, profile_of(plain))
 
 
 def test_a_local_server_or_ones_own_address_needs_no_key() -> None:

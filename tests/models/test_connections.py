@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from tests.models.server import listened_to
 from tests.models.test_tls import certificate
 from tests.waiting import until
+from toolwright.http_answer import HEAD, BadAnswer, Body, Head, read_head
 from toolwright.models.connections import KEPT, BadHeader, BadUrl, ConnectionPool, NoConnection, NoWay, Silence
-from toolwright.models.http_answer import HEAD, BadAnswer, Body, Head, read_head
 from toolwright.models.proxies import proxy_of
 
 __all__ = ["certificate"]
@@ -146,7 +146,7 @@ async def test_an_answer_that_is_compressed_all_the_same_is_read(
         (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n", "a chunk of the size"),
         (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-5\r\n", "a chunk of the size"),
         (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhello\r\n", "longer than announced"),
-        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\nmore", "after the end"),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\nmore", "more bytes than were announced"),
         (b"HTTP/1.1 200 OK\r\nx: " + b"y" * 2 * HEAD + b"\r\n\r\n", "a head of more than"),
         (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" + b"0" * 2 * HEAD, "a line without an end"),
         (b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel", "before the end of the answer"),

@@ -8,7 +8,7 @@ import pytest
 from tests.models.conftest import events_of, text_of
 from toolwright.models.catalog import Catalog
 from toolwright.models.connect import Connections
-from toolwright.models.fallback import FallbackModel
+from toolwright.models.fallback import AWAY, FallbackModel
 from toolwright.models.model import ModelError, Trouble
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel, ScriptedTurn
 
@@ -73,3 +73,19 @@ def test_a_session_that_remembers_the_first_name_gets_the_list_of_the_settings_a
     settings = ("", "anthropic/claude-sonnet-5-5,openai/gpt-6-sol")
     known = Connections(Catalog(), env={"ANTHROPIC_API_KEY": "x", "OPENAI_API_KEY": "y"}, auth={}, lists=settings)
     assert isinstance(known.open("anthropic/claude-sonnet-5-5"), FallbackModel)
+
+
+async def test_a_provider_that_asks_for_an_hour_is_not_waited_for() -> None:
+    turn = cast("ScriptedTurn", {"error": {"kind": "overload", "retry_after": AWAY + 1}, "repeat": True, "kind": "any"})
+    model = FallbackModel([ScriptedModel(turn, info=replace(DEFAULT_INFO, id="a")), working("Here.")])
+    with pytest.raises(ModelError, match="Going on with scripted/b"):
+        await events_of(model)
+    assert text_of(await events_of(model)) == "Here."
+
+
+async def test_a_provider_that_asks_for_a_moment_is_waited_for() -> None:
+    turn = cast("ScriptedTurn", {"error": {"kind": "overload", "retry_after": AWAY}, "repeat": True, "kind": "any"})
+    model = FallbackModel([ScriptedModel(turn, info=replace(DEFAULT_INFO, id="a")), working("Here.")])
+    with pytest.raises(ModelError) as caught:
+        await events_of(model)
+    assert "Going on" not in str(caught.value)

@@ -228,3 +228,28 @@ async def test_gemini_is_asked_without_the_mode_it_does_not_know(server: Server)
     model = GEMINI.model(server, record={"profile": {"strict": True}})
     assert text_of(await events_of(model, tools=(STRICT,))) == "x"
     assert ["toolConfig" in seen.body for seen in server.seen] == [True, False]
+
+
+ANSWER = ReplySettings(
+    answer_schema={"type": "object", "properties": {"temperature": {"type": "number"}}, "required": ["temperature"]}
+)
+
+
+@pytest.mark.parametrize(
+    ("form", "words", "place"),
+    [
+        (CHAT, "Invalid parameter: 'response_format' of type 'json_schema' is not supported.", "response_format"),
+        (RESPONSES, "Unsupported value: text.format is not supported with this model.", "text"),
+        (ANTHROPIC, "output_config.format: structured outputs are not supported by this model.", "output_config"),
+        (GEMINI, "Function calling with a response mime type: 'application/json' is unsupported", "generationConfig"),
+    ],
+)
+async def test_an_answer_whose_schema_is_refused_is_asked_for_in_words(
+    server: Server, form: Format, words: str, place: str
+) -> None:
+    server.answer(complaint(words), Answer(pieces=list(form.write(Reply(text="x")))))
+    model = form.model(server, record={"profile": {"answers": True}})
+    for _ in range(2):
+        assert text_of(await events_of(model, settings=ANSWER)) == "x"
+    assert [b'"temperature"' in seen.raw for seen in server.seen] == [True, False, False]
+    assert place in server.seen[0].body

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.models.conftest import ANTHROPIC, CHAT, FORMATS, GEMINI, RESPONSES, Format, events_of
+from tests.models.conftest import ANTHROPIC, CHAT, FORMATS, GEMINI, HELLO, RESPONSES, Format, events_of
 from tests.models.replies import Reply
 from tests.models.server import Server
 from toolwright.definition import Attachment
@@ -511,3 +511,47 @@ async def test_a_note_is_sent_after_the_words_of_the_user(server: Server, form: 
 async def test_words_with_a_note_are_one_text_to_servers_that_take_no_list(server: Server) -> None:
     body = await sent(server, CHAT, [UserMessage(content=("Hello.",), note="[Today is Monday.]")], ())
     assert body["messages"] == [{"role": "user", "content": "Hello.\n\n[Today is Monday.]"}]
+
+
+CITY = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "minLength": 1}, "tags": {"type": "array", "items": {"type": "string"}}},
+    "required": ["name", "tags"],
+}
+CLOSED = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}},
+    "required": ["name", "tags"],
+    "additionalProperties": False,
+}
+STRICT_ANSWER = {"name": "answer", "strict": True, "schema": CLOSED}
+
+
+@pytest.mark.parametrize(
+    ("form", "path", "expected"),
+    [
+        (CHAT, ("response_format",), {"type": "json_schema", "json_schema": STRICT_ANSWER}),
+        (RESPONSES, ("text", "format"), {"type": "json_schema", **STRICT_ANSWER}),
+        (ANTHROPIC, ("output_config", "format"), {"type": "json_schema", "schema": CLOSED}),
+        (GEMINI, ("generationConfig", "responseMimeType"), "application/json"),
+    ],
+)
+async def test_a_provider_that_can_is_asked_to_hold_the_answer_to_its_schema(
+    server: Server, form: Format, path: tuple[str, ...], expected: object
+) -> None:
+    for answers, wanted in ((True, expected), (False, None)):
+        settings = ReplySettings(answer_schema=CITY)
+        found = await sent(server, form, HELLO, settings=settings, record={"profile": {"answers": answers}})
+        for step in path:
+            found = (found or {}).get(step)
+        assert found == wanted
+        assert server.seen[-1].body["tools"]
+
+
+async def test_an_optional_field_of_an_answer_is_no_reason_to_be_silent_and_a_list_is(server: Server) -> None:
+    told = []
+    for schema in ({**CITY, "required": ["name"]}, {"type": "array", "items": CITY}):
+        settings = ReplySettings(answer_schema=schema)
+        body = await sent(server, CHAT, HELLO, settings=settings, record={"profile": {"answers": True}})
+        told.append(body.get("response_format", {}).get("json_schema", {}).get("strict"))
+    assert told == [False, None]

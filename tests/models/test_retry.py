@@ -135,3 +135,40 @@ async def test_leaving_at_the_mark_waits_for_nothing() -> None:
     assert isinstance(await anext(stream), Retry)
     await stream.aclose()
     assert clock.waits == []
+
+
+@pytest.mark.parametrize(
+    ("wait", "asked", "words"),
+    [
+        (0.0, None, "at once; attempt 2 of 6"),
+        (0.25, None, "waiting 0.25 s; attempt 2 of 6"),
+        (9.94, None, "waiting 9.9 s; attempt 2 of 6"),
+        (10.0, None, "waiting 10 s; attempt 2 of 6"),
+        (119.0, 119.0, "waiting 119 s, as the provider asks; attempt 2 of 6"),
+        (120.0, None, "waiting 2 minutes; attempt 2 of 6"),
+        (0.0, 0.0, "at once; attempt 2 of 6"),
+    ],
+)
+def test_a_wait_is_told_in_words(wait: float, asked: float | None, words: str) -> None:
+    error = ModelError("busy", "overload", retry_after=asked)
+    assert Retry(1, wait, error, 6).told == words
+
+
+@pytest.mark.parametrize(
+    ("attempt", "retryable", "asked", "wait"),
+    [
+        (1, True, None, 2.0),
+        (4, True, None, 16.0),
+        (5, True, None, 30.0),
+        (6, True, None, None),
+        (1, False, None, None),
+        (1, True, 0.0, 0.0),
+        (5, True, 120.0, 120.0),
+        (1, True, 120.5, None),
+    ],
+)
+def test_the_wait_before_each_attempt(attempt: int, retryable: bool, asked: float | None, wait: float | None) -> None:
+    error = ModelError("busy", "overload", retryable=retryable, retry_after=asked)
+    assert EVEN.wait(attempt, error, chance=1.0) == wait
+    jittered = RetryPolicy().wait(attempt, error, chance=1.0)
+    assert jittered == (wait if wait is None or asked is not None else wait * 1.25)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolwright.builtin import BUILTIN
 from toolwright.models.schemas import gemini_schema, plain_schema, strict_schema
-from toolwright.tools import BUILTIN
 
 
 def gemini(schema: Any) -> Any:

@@ -145,17 +145,28 @@ async def test_a_script_can_be_a_file(tmp_path: Path, wrap: bool) -> None:
     [
         ("{not json", "cannot be read as a script"),
         ({"text": "x"}, "expected a list of turns"),
-        (["x"], "a turn is an object"),
-        ([{"txt": "x"}], "a turn has no 'txt'"),
-        ([{"finish": "weird"}], "finish is one of stop, tool_calls"),
-        ([{"tools": [{"args": {}}]}], "each of `tools` needs a name"),
-        ({"turns": [], "default": {"nope": 1}}, "a turn has no 'nope'"),
+        (["x"], "A turn of a script is 'x'"),
+        ([{"txt": "x"}], "A turn of a script has no 'txt'"),
+        ([{"finish": "weird"}], "finish of a turn is one of stop, tool_calls"),
+        ([{"tools": [{"args": {}}]}], "Each of the `tools` of a turn has a name"),
+        ([{"tools": ["read"]}], "Each of the `tools` of a turn has a name"),
+        ([{"tools": "read"}], "Each of the `tools` of a turn has a name"),
+        ([{"tools": [{"name": "read", "arguments": {}}]}], "A call of a script has no 'arguments'"),
+        ({"turns": [], "default": {"nope": 1}}, "A turn of a script has no 'nope'"),
     ],
 )
 def test_a_wrong_script_says_what_is_wrong(tmp_path: Path, content: Any, words: str) -> None:
     with pytest.raises(UsageError) as caught:
         ScriptedModel.from_file(script(tmp_path, content))
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", [{"txt": "x"}, {"tools": ["read"]}, ["text"], "text"])
+def test_a_wrong_turn_is_told_where_it_is_written(wrong: Any) -> None:
+    with pytest.raises(UsageError, match=r"[Tt]urn"):
+        ScriptedModel({"text": "x"}, wrong)
+    with pytest.raises(UsageError, match=r"[Tt]urn"):
+        ScriptedModel(default=wrong)
 
 
 def test_a_missing_script_is_named(tmp_path: Path) -> None:

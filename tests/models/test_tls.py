@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.models.replies import Reply
 from tests.models.server import Server, listened_to
 from toolwright.models.connect import connect
 from toolwright.models.model import Model, ModelError
+from toolwright.models.trust import trusting_context
 
 
 @pytest.fixture
@@ -80,3 +82,19 @@ async def test_a_server_that_only_waits_is_taken_for_one_without_tls(
     server.stream(*CHAT.write(Reply(text="x")))
     with pytest.raises(ModelError, match="should begin with http:// or https://"):
         await events_of(model_at(server.url.replace("http:", "https:")))
+
+
+def test_the_same_authorities_are_trusted_as_by_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    httpx2 = pytest.importorskip("httpx2")
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    ours, theirs = trusting_context(), httpx2.create_ssl_context()
+    assert ours.get_ca_certs(binary_form=True) == theirs.get_ca_certs(binary_form=True)
+    assert ours.get_ca_certs()
+    assert (ours.verify_mode, ours.check_hostname) == (theirs.verify_mode, theirs.check_hostname)
+
+
+def test_a_secure_connection_needs_no_library() -> None:
+    code = "import sys, toolwright.models.connections as c; c._trusting(None, local=False); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"httpx2", "httpcore2", "anyio"} & set(done.stdout.split())

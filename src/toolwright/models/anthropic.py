@@ -22,7 +22,7 @@ from toolwright.models.model import (
     UserMessage,
 )
 from toolwright.models.profiles import profile_of
-from toolwright.models.schemas import plain_schema
+from toolwright.models.schemas import answer_schema, plain_schema
 from toolwright.models.wire import NOOP, Outgoing, Room, has_calls
 
 MAX_OUTPUT = 8192
@@ -76,8 +76,10 @@ class AnthropicWire:
         fields["max_tokens"] = self._max_tokens(messages, tools, settings, thinks)
         fields = merge(fields, {"tool_choice": _choice(choice, thinks)} if tools else {})
         options = {name: value for name, value in settings.options.items() if name != "thinking"}
-        body = join_body(without(merge(fields, place(options, _NAMES)), settings.omit), **lists)
-        return Outgoing(path="messages", body=body, headers=self._headers(thinks))
+        fields = without(merge(fields, place(options, _NAMES)), settings.omit)
+        if schema := answer_schema(settings, self._profile):
+            fields = merge(fields, {"output_config": {"format": {"type": "json_schema", "schema": schema}}})
+        return Outgoing(path="messages", body=join_body(fields, **lists), headers=self._headers(thinks))
 
     def _headers(self, thinks: Json) -> Mapping[str, str]:
         betas = [*self._betas, INTERLEAVED] if thinks.get("type") == "enabled" else self._betas

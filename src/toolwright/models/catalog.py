@@ -1,12 +1,12 @@
 """Which models there are: a snapshot that ships with the program, under what the user has configured."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
+from toolwright.auth import ACCOUNT
 from toolwright.errors import UsageError
 from toolwright.jsontext import read_json
 from toolwright.jsontypes import JsonView
@@ -14,9 +14,11 @@ from toolwright.models.encode import merge
 from toolwright.models.info import LONG, ModelInfo, ModelLimits, Prices
 from toolwright.models.profiles import completed
 from toolwright.record import record
+from toolwright.shipped import shipped_snapshot
 
-SNAPSHOT = Path(__file__).parent / "catalog.json"
 DEFAULT_API = "openai-chat"
+NAMED = 10
+"""How many names an error lists."""
 """The wire format of a provider that names none."""
 
 
@@ -25,6 +27,7 @@ class ProviderInfo:
     """A provider: how it is reached, and the names under which its key may lie in the environment."""
 
     id: str
+    """Its name; with `@` and another behind it, an account there with a key of its own, such as `openai@work`."""
     name: str
     env: tuple[str, ...] = ()
     api: str = DEFAULT_API
@@ -34,7 +37,22 @@ class ProviderInfo:
     """Whether it serves models that no catalogue lists, such as a local server does."""
     own_address: bool = False
     """Whether everybody reaches it at an address of their own, which the configuration must name."""
+    wires: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The wire formats of models whose names begin so, for a gateway that keeps each maker's own."""
     options: JsonView = field(default_factory=dict[str, Any])
+
+    @property
+    def service(self) -> str:
+        """The provider itself, whatever the account."""
+        return self.id.partition(ACCOUNT)[0]
+
+    @property
+    def is_account(self) -> bool:
+        return ACCOUNT in self.id
+
+    def api_of(self, model_id: str) -> str:
+        """The wire format of a model that no list has."""
+        return next((wire for start, wire in self.wires.items() if model_id.startswith(start)), self.api)
 
 
 class Catalog:
@@ -48,25 +66,44 @@ class Catalog:
         fetched: Path | None = None,
         disabled: Iterable[str] = (),
         enabled: Iterable[str] = (),
+        accounts: Iterable[str] = (),
     ) -> None:
         """`configured` is the `provider` section of the configuration; it wins, key by key.
 
         `fetched` is the file that `tw models --refresh` writes; it takes the place of the list that ships. Providers
-        that are `disabled`, or not among those `enabled` if any are, do not exist.
+        that are `disabled`, or not among those `enabled` if any are, do not exist. `accounts` are those with a key.
         """
         shipped = snapshot or _refreshed(fetched) or shipped_snapshot()["providers"]
         self._shipped = frozenset(shipped)
         wanted, unwanted = frozenset(enabled), frozenset(disabled)
-        records = merge(shipped, configured or {})
+        self._configured = configured or {}
+        records = merge(shipped, self._configured)
         self._records: JsonView = {
             name: entry for name, entry in records.items() if name not in unwanted and (not wanted or name in wanted)
         }
 
+        self.accounts = set(accounts)
+
     def providers(self) -> Iterator[ProviderInfo]:
-        return map(self.provider, self._records)
+        """The providers, each followed by the accounts there."""
+        for name in self._records:
+            yield self.provider(name)
+            own = (one for one in self.accounts - self._records.keys() if one.partition(ACCOUNT)[0] == name)
+            yield from map(self.provider, sorted(own))
+
+    def _record_of(self, provider_id: str) -> JsonView | None:
+        """What is known of a provider; an account has all of it but the key."""
+        record: JsonView | None = self._records.get(provider_id)
+        name, _, account = provider_id.partition(ACCOUNT)
+        shared = self._records.get(name)
+        if not account or not isinstance(shared, Mapping):
+            return record
+        options = {key: value for key, value in (shared.get("options") or {}).items() if key != "apiKey"}
+        own = {"name": f"{shared.get('name') or name} ({account})", "env": (), "options": options}
+        return merge({**shared, **own}, record or {})
 
     def provider(self, provider_id: str) -> ProviderInfo:
-        record = self._records.get(provider_id)
+        record = self._record_of(provider_id)
         if not isinstance(record, Mapping):
             raise UsageError(f"There is no provider {provider_id!r}.{_nearest(provider_id, self._records)}")
         options = record.get("options") or {}
@@ -76,18 +113,25 @@ class Catalog:
             env=tuple(record.get("env") or ()),
             api=_api_of(record),
             base_url=options.get("baseURL") or _address_of(record),
-            any_model=bool(record.get("any_model")) or provider_id not in self._shipped,
+            any_model=bool(record.get("any_model")) or provider_id.partition(ACCOUNT)[0] not in self._shipped,
             own_address=bool(record.get("own_address")),
+            wires=record.get("wires") or {},
             options=options,
         )
 
     def models(self, provider_id: str) -> Iterator[ModelInfo]:
         """The provider's models, without those that the user has left out."""
-        record = self._records.get(provider_id) or {}
+        record = self._record_of(provider_id) or {}
         wanted, unwanted = record.get("whitelist"), record.get("blacklist") or ()
         for model_id, entry in (record.get("models") or {}).items():
             if model_id not in unwanted and (not wanted or model_id in wanted):
                 yield model_info(provider_id, model_id, entry, api=_api_of(record))
+
+    def offer(self, provider_id: str, models: JsonView) -> None:
+        """Put these models in the place of a provider's own; what the user has configured of one stays."""
+        known = self._records.get(provider_id) or {"name": provider_id}
+        configured = (self._configured.get(provider_id) or {}).get("models") or {}
+        self._records = {**self._records, provider_id: {**known, "models": merge(models, configured)}}
 
     def find(self, name: str) -> ModelInfo:
         """The model called `provider/model`.
@@ -109,7 +153,8 @@ class Catalog:
         if sibling is not None:
             return replace(sibling, id=model_id, api_id=model_id, name=model_id, known=False, guessed_from=sibling.id)
         if provider.any_model:
-            unlisted = ModelInfo(provider=provider_id, id=model_id, api=provider.api, known=False, priced=False)
+            api = provider.api_of(model_id)
+            unlisted = ModelInfo(provider=provider_id, id=model_id, api=api, known=False, priced=False)
             return completed(unlisted, ())
         raise UsageError(
             f"{provider.name} has no model {model_id!r} that is known here.{_nearest(model_id, models)} "
@@ -158,11 +203,6 @@ def model_info(provider_id: str, model_id: str, record: JsonView, *, api: str = 
         until=record.get("until") or "",
     )
     return completed(info, record)
-
-
-def shipped_snapshot() -> dict[str, Any]:
-    snapshot: dict[str, Any] = json.loads(SNAPSHOT.read_text("utf-8"))
-    return snapshot
 
 
 def _refreshed(file: Path | None) -> JsonView | None:
@@ -236,4 +276,5 @@ def _nearest(wanted: str, names: Iterable[str]) -> str:
     near = get_close_matches(wanted, known, n=3, cutoff=0.65)
     if near:
         return f" Did you mean {' or '.join(map(repr, near))}?"
-    return f" There are: {', '.join(known)}." if known else ""
+    more = f", and {len(known) - NAMED} more (`tw models` lists them)" if len(known) > NAMED else ""
+    return f" There are: {', '.join(known[:NAMED])}{more}." if known else ""

@@ -1,17 +1,17 @@
 """From a name such as `anthropic/claude-sonnet-5-5` to a model that answers."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toolwright.auth import AuthFile
+from toolwright.auth import ACCOUNT, AuthFile
 from toolwright.errors import ConfigError
 from toolwright.jsontypes import JsonView
 from toolwright.models.catalog import Catalog, ProviderInfo
 from toolwright.models.fallback import FallbackModel
-from toolwright.models.http import SILENCE, Address, Endpoint, Login, is_local
+from toolwright.models.http import SILENCE, Address, Endpoint, Login, Transport, is_local
 from toolwright.models.info import ModelInfo
 from toolwright.models.logins import PROVIDERS
 from toolwright.models.model import Model, ModelError
@@ -61,6 +61,10 @@ class Connections:
         self._lists = {name.partition(",")[0].strip(): name for name in lists if "," in name}
         self._models: dict[str, Model] = {}
         self._endpoints: dict[tuple[str, str], Endpoint] = {}
+        self._taken: dict[str, Callable[[str, str], Transport]] = {}
+        """Providers whose requests somebody else sends, once there is a login: by wire format and address."""
+        self._left: list[Model] = []
+        """Models whose provider has another key by now; a turn may still be at work with one."""
 
     def open(self, name: str) -> Model:
         """The model called `provider/model`; `scripted/FILE` plays a script.
@@ -91,8 +95,27 @@ class Connections:
         record: JsonView | None = self._auth.get(provider_id)
         return record
 
+    def use_stored(self, provider_id: str) -> None:
+        """Go by what is stored for a provider by now, from the next request that is made with a model of it."""
+        if self._file is not None:
+            self._auth = self._file.records()
+        self.catalog.accounts = accounts_of(self._auth)
+        for name in [one for one in self._models if one.startswith(f"{provider_id}/")]:
+            self._left.append(self._models.pop(name))
+        for place in [one for one in self._endpoints if one[0] == provider_id]:
+            del self._endpoints[place]
+
+    def take_over(self, provider_id: str, transport: Callable[[str, str], Transport]) -> None:
+        """Have the requests of a provider sent by others, from the next that is made, wherever a login is stored."""
+        self._taken[provider_id] = transport
+        self.use_stored(provider_id)
+
+    def has_login(self, provider_id: str) -> bool:
+        """Whether somebody else sends the requests of a provider, by a login that is stored."""
+        return provider_id in self._taken and provider_id in self._auth
+
     async def close(self) -> None:
-        for model in {id(model): model for model in self._models.values()}.values():
+        for model in {id(model): model for model in (*self._models.values(), *self._left)}.values():
             await model.close()
 
     def _connect(self, name: str) -> Model:
@@ -102,12 +125,15 @@ class Connections:
             from toolwright.models.pydantic_ai import PydanticAIModel
 
             return PydanticAIModel(info)
-        key = find_key(provider, self._env, self._auth.get(provider.id))
+        taken = self._taken[provider.id] if self.has_login(provider.id) else None
+        key = None if taken else find_key(provider, self._env, self._auth.get(provider.id))
         info = _as_served(replace(info, local=is_local(provider.base_url)), provider)
         wire = _wire(info, provider)
         place = (provider.id, info.api)
         if place not in self._endpoints:
-            self._endpoints[place] = Endpoint(_address(provider, info.api, key), self._login(provider, key))
+            address = _address(provider, info.api, key)
+            transport = taken(info.api, address.base_url) if taken else None
+            self._endpoints[place] = Endpoint(address, self._login(provider, key), transport)
         return HttpModel(info, wire, self._endpoints[place])
 
     def _login(self, provider: ProviderInfo, key: "Key | None") -> Login | None:
@@ -116,6 +142,11 @@ class Connections:
         from toolwright.models.logins.stored import StoredLogin
 
         return StoredLogin(provider.id, self._file)
+
+
+def accounts_of(records: JsonView) -> set[str]:
+    """Return the accounts, beside the usual one of a provider, for which the auth file has a key or a login."""
+    return {name for name in records if ACCOUNT in name}
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -140,11 +171,11 @@ def find_key(provider: ProviderInfo, env: Mapping[str, str], record: JsonView | 
         return Key(value=found)
     if record:
         return _key_of(provider, record)
-    if provider.env and "baseURL" not in provider.options:
-        login = " --login" if provider.id in PROVIDERS else ""
+    if provider.is_account or (provider.env and "baseURL" not in provider.options):
+        login = " --login" if provider.service in PROVIDERS else ""
+        ways = f"Set {' or '.join(provider.env)}, or run" if provider.env else "Run"
         raise ModelError(
-            f"There is no key for {provider.name}. Set {' or '.join(provider.env)}, or run "
-            f"`tw auth{login} {provider.id}`.",
+            f"There is no key for {provider.name}. {ways} `tw auth{login} {provider.id}`.",
             "auth",
         )
     return None
@@ -157,7 +188,7 @@ def _key_of(provider: ProviderInfo, record: JsonView) -> Key:
 
             expires, renewed = record.get("expires") or 0, can_renew(record)
             if not renewed and expires and expires / 1000 < time.time():
-                login = " --login" if provider.id in PROVIDERS else ""
+                login = " --login" if provider.service in PROVIDERS else ""
                 raise ModelError(
                     f"The login to {provider.name} has expired. Run `tw auth{login} {provider.id}` again.", "auth"
                 )
@@ -172,9 +203,9 @@ def _as_served(info: ModelInfo, provider: ProviderInfo) -> ModelInfo:
     """With the context that a server of a usual kind has given the model, here or in this network; the user's wins."""
     from toolwright.models.local_servers import USUAL, served_context
 
-    if info.limits.context or provider.id not in USUAL or not provider.base_url.startswith("http://"):
+    if info.limits.context or provider.service not in USUAL or not provider.base_url.startswith("http://"):
         return info
-    context = served_context(provider.id, provider.base_url, info.api_id)
+    context = served_context(provider.service, provider.base_url, info.api_id)
     return replace(info, limits=replace(info.limits, context=context))
 
 
@@ -214,13 +245,14 @@ def _address(provider: ProviderInfo, api: str, key: Key | None) -> Address:
     return Address(
         provider=provider.name,
         base_url=base_url,
-        headers={**_key_header(api, key), **headers},
+        headers={**key_header(api, key), **headers},
         silence=_seconds(options.get("chunkTimeout")) or SILENCE,
         longest=_seconds(options.get("timeout")),
     )
 
 
-def _key_header(api: str, key: Key | None) -> Mapping[str, str]:
+def key_header(api: str, key: Key | None) -> Mapping[str, str]:
+    """Return the header in which a wire format takes its key."""
     if key is None:
         return {}
     name = {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}.get(api)

@@ -54,6 +54,11 @@ _NO_FILES = re.compile(
 """What is said of a picture or another file by a server that takes none."""
 _NOT_THE_FILES = frozenset({"auth", "quota", "content_filter", "context_overflow"})
 _SCHEMA = re.compile(r"invalid schema for function|invalid_function_parameters|\bstrict\b")
+_ANSWER = re.compile(
+    r"(output_config|text)\.format|response[ _]?(json_?)?(format|schema|mime)|json_schema|structured.?output|grammar"
+)
+"""What is said of the schema of an answer by a server that takes none, or not this one."""
+_ANSWER_FIELDS = frozenset({"response_format", "format", "responseSchema", "responseMimeType"})
 _OUTPUT = re.compile(r"max_?(completion_|output_|new_)?tokens|maximum.{0,30}output|output tokens|can only afford")
 _ESSENTIAL = frozenset({"model", "messages", "input", "contents", "system", "tools", "stream", "systemInstruction"})
 _LIMITS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"})
@@ -124,6 +129,9 @@ class Fixes:
         if strict and "strict" not in self.omitted and _SCHEMA.search(said):
             self.omitted |= {"strict"}
             return "without strict schemas"
+        if "answer" not in self.omitted and _ANSWER_FIELDS & _field_names(body) and _ANSWER.search(said):
+            self.omitted |= {"answer"}
+            return "without a schema for its answer"
         name = self._refused_field(error, said, body)
         if name:
             self.omitted |= {name}
@@ -131,7 +139,8 @@ class Fixes:
         return ""
 
     def _refused_field(self, error: ModelError, said: str, body: Json) -> str:
-        names = sorted(_field_names(body) - _ESSENTIAL - _LIMITS - self.omitted, key=len, reverse=True)
+        unknown = _field_names(body) - _ESSENTIAL - _ANSWER_FIELDS - _LIMITS - self.omitted
+        names = sorted(unknown, key=len, reverse=True)
         if error.param:
             *_, leaf = error.param.split(".")
             if leaf in names:
@@ -207,11 +216,11 @@ def _words(file: Attachment) -> str:
 
 
 def _field_names(body: Json) -> set[str]:
-    """The names of settings in a request, those inside of others too; not what messages and tools contain."""
+    """The names of settings in a request, those inside of others too; not what messages, tools and schemas contain."""
     names: set[str] = set()
     for name, value in body.items():
         names.add(name)
-        if isinstance(value, dict) and name not in _ESSENTIAL:
+        if isinstance(value, dict) and name not in _ESSENTIAL | _ANSWER_FIELDS:
             names |= _field_names(value)
     return names
 

@@ -21,7 +21,7 @@ from toolwright.models.model import (
     UserMessage,
 )
 from toolwright.models.profiles import profile_of
-from toolwright.models.schemas import gemini_schema
+from toolwright.models.schemas import answer_schema, gemini_schema
 from toolwright.models.wire import Outgoing, Room
 
 UNSIGNED = "skip_thought_signature_validator"
@@ -64,7 +64,11 @@ class GeminiWire:
             fields["toolConfig"] = {"functionCallingConfig": {"mode": modes[settings.tool_choice]}}
             lists["tools"] = (b'{"functionDeclarations":[%s]}' % b",".join(map(self._tool, tools)),)
         top = {name: value for name, value in settings.options.items() if name in _AT_TOP}
-        return Outgoing(path=self._path, body=join_body(without(merge(fields, top), settings.omit), **lists))
+        fields = without(merge(fields, top), settings.omit)
+        if (schema := answer_schema(settings, self._profile)) and (form := gemini_schema(schema)):
+            held = {"responseMimeType": "application/json", "responseSchema": form}
+            fields = merge(fields, {"generationConfig": held})
+        return Outgoing(path=self._path, body=join_body(fields, **lists))
 
     def _config(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings) -> Json:
         free = self._profile.sampling

@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import field
 from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
+from toolwright.http_answer import BadAnswer, Unreadable
 from toolwright.models.connections import (
     Answer,
     BadHeader,
@@ -17,7 +19,6 @@ from toolwright.models.connections import (
     Silence,
 )
 from toolwright.models.failures import refusal
-from toolwright.models.http_answer import BadAnswer, Unreadable
 from toolwright.models.model import ModelError
 from toolwright.record import record
 
@@ -60,13 +61,22 @@ class Login(Protocol):
         ...
 
 
+class Transport(Protocol):
+    """Sends requests and lets their answers come."""
+
+    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Answer]: ...
+
+    async def close(self) -> None: ...
+
+
 class Endpoint:
     """An address with its connections, which are opened when first needed and kept for the next request."""
 
-    def __init__(self, address: Address, login: Login | None = None) -> None:
+    def __init__(self, address: Address, login: Login | None = None, transport: Transport | None = None) -> None:
+        """`transport` sends the requests in the place of connections of our own."""
         self.address = address
         self.login = login
-        self._connections: ConnectionPool | None = None
+        self._connections = transport
 
     async def post(
         self, path: str, body: bytes, headers: Mapping[str, str], *, whole: bool = False
@@ -100,7 +110,7 @@ class Endpoint:
         if connections is not None:
             await connections.close()
 
-    def _open(self) -> ConnectionPool:
+    def _open(self) -> Transport:
         if self._connections is None:
             self._connections = ConnectionPool(local=is_local(self.address.base_url), silence=self.address.silence)
         return self._connections

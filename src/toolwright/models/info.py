@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
+from toolwright.auth import ACCOUNT
 from toolwright.record import record
 
 LONG = 200_000
@@ -109,6 +110,11 @@ class ModelInfo:
             object.__setattr__(self, "api_id", self.id)
         if not self.name:
             object.__setattr__(self, "name", self.id)
+
+    @property
+    def service(self) -> str:
+        """Who serves it, whatever the account."""
+        return self.provider.partition(ACCOUNT)[0]
 
     @property
     def full_name(self) -> str:

@@ -131,8 +131,11 @@ class ReplySettings:
     cache_key: str = ""
     """Requests with one key share a prompt cache where a provider can; the session's id."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    answer_schema: Mapping[str, Any] | None = None
+    """The JSON Schema of the final answer; a provider that can is asked to hold the model to it."""
     omit: frozenset[str] = frozenset()
-    """Fields of the wire that the provider has refused; `stream` among them asks for a whole reply."""
+    """Fields of the wire that the provider has refused. `stream` among them asks for a whole reply, `strict` for tools
+    and `answer` for an answer that are not held to their schemas."""
     purpose: Literal["main", "title", "compaction"] = "main"
     """Never sent. The scripted model answers a request by what it is for."""
 

@@ -23,7 +23,7 @@ from toolwright.models.model import (
 )
 from toolwright.models.one_call import apart, one_call_each
 from toolwright.models.profiles import Profile
-from toolwright.models.schemas import plain_schema, strict_schema
+from toolwright.models.schemas import answer_schema, plain_schema, strict_answer, strict_schema
 from toolwright.models.wire import NOOP, Outgoing, Room, has_calls
 from toolwright.record import record
 
@@ -78,7 +78,10 @@ class ChatWire:
             strict = self._profile.strict and "strict" not in settings.omit
             lists["tools"] = map(self._strict_tool if strict else self._tool, tools)
         fields = merge(self._fields(messages, tools, settings), place(settings.options, _NAMES))
-        return Outgoing(path="chat/completions", body=join_body(without(fields, settings.omit), **lists))
+        fields = without(fields, settings.omit)
+        if schema := answer_schema(settings, self._profile):
+            fields["response_format"] = {"type": "json_schema", "json_schema": strict_answer(schema)}
+        return Outgoing(path="chat/completions", body=join_body(fields, **lists))
 
     def _fields(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings) -> Json:
         profile = self._profile

@@ -21,7 +21,7 @@ from toolwright.models.model import (
 )
 from toolwright.models.profiles import profile_of
 from toolwright.models.responses_reply import ResponsesReader
-from toolwright.models.schemas import plain_schema, strict_schema
+from toolwright.models.schemas import answer_schema, plain_schema, strict_answer, strict_schema
 from toolwright.models.wire import Outgoing, Room
 
 _NAMES: Mapping[str, str] = {
@@ -60,7 +60,10 @@ class ResponsesWire:
             strict = self._profile.strict and "strict" not in settings.omit
             lists["tools"] = map(self._strict_tool if strict else self._tool, tools)
         fields = merge(self._fields(messages, tools, settings), place(settings.options, _NAMES))
-        return Outgoing(path="responses", body=join_body(without(fields, settings.omit), **lists))
+        fields = without(fields, settings.omit)
+        if schema := answer_schema(settings, self._profile):
+            fields = merge(fields, {"text": {"format": {"type": "json_schema", **strict_answer(schema)}}})
+        return Outgoing(path="responses", body=join_body(fields, **lists))
 
     def _fields(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings) -> Json:
         free = self._profile.sampling

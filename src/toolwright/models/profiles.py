@@ -54,6 +54,8 @@ class Profile:
     """Whether several calls may stand in one message of the history; else each has one of its own."""
     strict: bool = False
     """Whether the provider is asked to hold the model to the schemas of tools, those that allow it."""
+    answers: bool = False
+    """Whether the provider is asked to hold the final answer to its schema, with tools on offer."""
     text_calls: bool = False
     """Whether `<tool_call>` in the text is a call, as small models write it."""
     images: bool = False
@@ -64,7 +66,7 @@ class Profile:
 
 def profile_of(info: ModelInfo) -> Profile:
     """The profile of a model, with what its own entry says of it on top."""
-    found = _looked_up(info.provider.lower(), plain_name(info.api_id), info.api)
+    found = _looked_up(info.service.lower(), plain_name(info.api_id), info.api)
     own: dict[str, Any] = dict(info.profile)
     if not info.temperature:
         own["sampling"] = False
@@ -91,7 +93,7 @@ def completed(info: ModelInfo, said: Collection[str]) -> ModelInfo:
 
 def _thinks(info: ModelInfo) -> bool:
     """Whether its family does; a wire format alone says nothing of it."""
-    place = (info.provider.lower(), plain_name(info.api_id), info.api)
+    place = (info.service.lower(), plain_name(info.api_id), info.api)
     said = [row["thinking"] for row in _rows() if "models" in row and "thinking" in row and _fits(row, *place)]
     return bool(said and said[-1])
 

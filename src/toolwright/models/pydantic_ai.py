@@ -42,6 +42,8 @@ from toolwright.models.profiles import profile_of
 from toolwright.models.schemas import plain_schema
 from toolwright.models.wire import Room, finish_reason
 
+_NAMES: Mapping[str, str] = {"amazon-bedrock": "bedrock"}
+"""Providers that the library knows by another name."""
 _REASONS: Mapping[str, FinishReason] = {
     "stop": "stop",
     "tool_call": "tool_calls",
@@ -56,7 +58,7 @@ class PydanticAIModel:
     def __init__(self, info: ModelInfo, model: Any = None) -> None:
         """`model` is one of the library's own models, for those that a name cannot describe."""
         self.info = info
-        self._model = model or f"{info.provider}:{info.api_id}"
+        self._model = model or f"{_NAMES.get(info.service, info.service)}:{info.api_id}"
         self._entered: AsyncExitStack | None = None
         self._entering = asyncio.Lock()
 
@@ -218,7 +220,7 @@ def _settings(settings: ReplySettings, info: ModelInfo, tools: Sequence[ToolSpec
         "tool_choice": settings.tool_choice if tools and settings.tool_choice != "auto" else None,
         "extra_headers": dict(settings.headers) or None,
         # Amazon's client has a limit of its own, of the same length, and warns of another one.
-        "timeout": None if info.provider == "bedrock" else SILENCE,
+        "timeout": None if info.service in ("bedrock", *_NAMES) else SILENCE,
     }
     return {name: value for name, value in fields.items() if value is not None} | dict(settings.options)
 

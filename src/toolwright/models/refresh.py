@@ -13,7 +13,7 @@ from pathlib import Path
 from toolwright.errors import ToolwrightError
 from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
-from toolwright.models.catalog import SNAPSHOT, shipped_snapshot
+from toolwright.shipped import SNAPSHOT, shipped_snapshot
 
 ADDRESS = "https://models.dev/api.json"
 LARGEST = 64 * 1024 * 1024

@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 
-from toolwright.models.model import Event, Model, ModelError, ModelMessage, ReplySettings, ToolSpec
+from toolwright.models.model import Event, Model, ModelError, ModelMessage, ReplySettings, ToolSpec, Trouble
 from toolwright.record import record
 
 log = logging.getLogger(__name__)
@@ -50,6 +50,13 @@ class Retry:
     """How many there are at most."""
 
     @property
+    def reason(self) -> str:
+        """Why the attempt failed, in a few words."""
+        if self.error.status == 429:
+            return "rate limit"
+        return _REASONS.get(self.error.kind, "the provider failed")
+
+    @property
     def told(self) -> str:
         """How long the user has to wait, and for which attempt."""
         asked = ", as the provider asks" if self.error.retry_after is not None else ""
@@ -57,6 +64,11 @@ class Retry:
         return f"{when}; attempt {self.attempt + 1} of {self.attempts}"
 
 
+_REASONS: dict[Trouble, str] = {
+    "overload": "the provider is overloaded",
+    "network": "no connection",
+    "cut": "the reply broke off",
+}
 Sleep = Callable[[float], Awaitable[None]]
 
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from toolwright.jsontypes import Json
+from toolwright.models.model import ReplySettings
+from toolwright.models.profiles import Profile
 
 
 def plain_schema(schema: Mapping[str, Any]) -> Json:
@@ -25,6 +27,28 @@ def strict_schema(schema: Mapping[str, Any]) -> Json | None:
     """
     strict = _rebuilt(plain_schema(schema), lambda one: {key: one[key] for key in one if key not in _FINER})
     return strict if _fits_strict(strict) else None
+
+
+def answer_schema(settings: ReplySettings, profile: Profile) -> Json | None:
+    """The schema that the provider is asked to hold the answer to, with every object closed; None for none.
+
+    Providers take only objects at the top. Sizes are checked here, since not all of them know the keywords.
+    """
+    schema = settings.answer_schema
+    if schema is None or not profile.answers or "answer" in settings.omit or schema.get("type") != "object":
+        return None
+    return _rebuilt(schema, _closed)
+
+
+def strict_answer(schema: Json) -> Json:
+    """The answer's schema as OpenAI has it: strict wherever the schema allows that."""
+    strict = strict_schema(schema)
+    return {"name": "answer", "schema": schema if strict is None else strict, "strict": strict is not None}
+
+
+def _closed(schema: Json) -> Json:
+    kept = {key: value for key, value in schema.items() if key not in _FINER}
+    return {"additionalProperties": False, **kept} if kept.get("properties") else kept
 
 
 # The tree of a schema.

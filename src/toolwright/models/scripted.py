@@ -113,12 +113,8 @@ class ScriptedModel:
         compaction: ScriptedTurn = _COMPACTION,
         info: ModelInfo = DEFAULT_INFO,
     ) -> None:
-        for turn in turns:
-            if not isinstance(turn, Mapping):
-                raise UsageError(
-                    f"A turn of a ScriptedModel is {turn!r:.60}. "
-                    'Write each as an object of its own: ScriptedModel({"text": "Hello."}, {"text": "Done."}).'
-                )
+        for turn in (*turns, title, compaction, *([] if default is None else [default])):
+            _check(turn)
         self.info = info
         self.requests: deque[SeenRequest] = deque(maxlen=REMEMBERED)
         """The newest requests, for tests to look at."""
@@ -142,9 +138,10 @@ class ScriptedModel:
         if not isinstance(script, dict) or not isinstance(script.get("turns"), list):
             raise UsageError(f'{path} is not a script: expected a list of turns, or {{"turns": [...]}}.')
         others = {name: script[name] for name in ("default", "title", "compaction") if name in script}
-        for turn in (*script["turns"], *others.values()):
-            _check(turn, path)
-        return cls(*script["turns"], **others, info=info)
+        try:
+            return cls(*script["turns"], **others, info=info)
+        except UsageError as error:
+            raise UsageError(f"{path}: {error}") from error
 
     async def stream(
         self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings
@@ -249,17 +246,27 @@ def _error(error: ScriptedError) -> ModelError:
     )
 
 
-def _check(turn: Any, path: Path) -> None:
+def _check(turn: Any) -> None:
     """A script is written by hand: say which key is wrong instead of passing over it."""
     if not isinstance(turn, Mapping):
-        raise UsageError(f'{path}: a turn is an object such as {{"text": "Hello."}}, not {turn!r}.')
-    unknown = set(turn) - ScriptedTurn.__annotations__.keys()
-    if unknown:
+        raise UsageError(
+            f"A turn of a script is {turn!r:.60}. "
+            'Write each as an object of its own: ScriptedModel({"text": "Hello."}, {"text": "Done."}).'
+        )
+    if unknown := sorted(map(str, set(turn) - ScriptedTurn.__annotations__.keys())):
         known = ", ".join(sorted(ScriptedTurn.__annotations__))
-        raise UsageError(f"{path}: a turn has no {', '.join(sorted(unknown))!r}. It may have: {known}.")
+        raise UsageError(f"A turn of a script has no {', '.join(unknown)!r}. It may have: {known}.")
     finish = turn.get("finish", "stop")
     if finish not in get_args(FinishReason):
-        raise UsageError(f"{path}: finish is one of {', '.join(get_args(FinishReason))}, not {finish!r}.")
-    for call in turn.get("tools", ()):
+        raise UsageError(f"finish of a turn is one of {', '.join(get_args(FinishReason))}, not {finish!r:.60}.")
+    for call in _listed(turn.get("tools") or ()):
         if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
-            raise UsageError(f'{path}: each of `tools` needs a name, as in {{"name": "read", "args": {{}}}}.')
+            raise UsageError(
+                f'Each of the `tools` of a turn has a name, as in {{"name": "read", "args": {{}}}}; not {call!r:.60}.'
+            )
+        if unknown := sorted(map(str, set(call) - ScriptedCall.__annotations__.keys())):
+            raise UsageError(f"A call of a script has no {', '.join(unknown)!r}. It may have: name, args, raw, id.")
+
+
+def _listed(tools: Any) -> list[Any]:
+    return list(tools) if isinstance(tools, Sequence) and not isinstance(tools, str) else [tools]

@@ -39,8 +39,22 @@ def is_cut_short(sent: int, counted: int, context: int = 0) -> bool:
     """
     if sent <= _WORTH_A_WORD or not counted or counted >= sent:
         return False
+    return counted < sent / 2 or (counted < sent * 0.85 and _is_a_context(counted, context))
+
+
+def is_without_tools(words: int, tools: int, counted: int, context: int = 0) -> bool:
+    """Whether what a server counted is about the words it was sent, and the tools beside them are missing.
+
+    So it is where the template of a model has no place for tools. A count that is just as much as a context has is
+    that of a server which drops what does not fit.
+    """
+    about = words * 0.6 <= counted <= words * 1.6
+    return is_cut_short(words + tools, counted, context) and about and not _is_a_context(counted, context)
+
+
+def _is_a_context(counted: int, context: int) -> bool:
     full = [context, *(_COMMON_CONTEXT << step for step in range(7))]
-    return counted < sent / 2 or (counted < sent * 0.85 and any(0 <= size - counted <= 8 for size in full if size))
+    return any(0 <= size - counted <= 8 for size in full if size)
 
 
 _WORTH_A_WORD = 2_000

@@ -1,12 +1,12 @@
 """The seam between wire formats and HTTP: what a format must say, and the model that any format makes."""
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import field, replace
 from typing import Any, Protocol
 
+from toolwright.deadline import time_limit
 from toolwright.jsontext import TOO_DEEP, is_too_deep
 from toolwright.jsontypes import Json
 from toolwright.models.encode import Growing, dump
@@ -251,7 +251,7 @@ def _within(held: bytearray, chunk: bytes) -> bytes:
 
 async def _finish(chunks: AsyncGenerator[bytes, None]) -> None:
     with suppress(TimeoutError, ModelError):
-        async with asyncio.timeout(TAIL):
+        async with time_limit(TAIL):
             async for _ in chunks:
                 pass
 

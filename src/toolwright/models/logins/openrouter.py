@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from urllib.parse import urlencode
 
+from toolwright.deadline import time_limit
 from toolwright.jsontypes import Json
 from toolwright.mcp.callback import Callback
 from toolwright.models.logins.identity import LoginFailed, post, refusal, safe_address, text
@@ -20,16 +21,18 @@ PATIENCE = 300.0
 """Seconds that a person has to agree."""
 
 
-async def log_in(env: Mapping[str, str], show: Callable[[str], None], port: int = PORT) -> Json:
+async def log_in(
+    env: Mapping[str, str], show: Callable[[str], None], port: int = PORT, *, tunnel: bool = False
+) -> Json:
     """The record of a new login; `show` tells the user where to go. The key has no end, so nothing is renewed."""
     server = safe_address(env.get(SERVER) or "https://openrouter.ai")
     verifier = secrets.token_urlsafe(48)
     # The way back is a secret too: only who was sent there by this login knows it.
     path = f"/{secrets.token_urlsafe(24)}"
     try:
-        async with Callback(port, path) as callback:
+        async with Callback(port, path, tunnel=tunnel) as callback:
             show(f"Open {server}/auth?{urlencode(_question(verifier, f'http://localhost:{callback.port}{path}'))}")
-            async with asyncio.timeout(PATIENCE):
+            async with time_limit(PATIENCE):
                 answer = await callback.answered
     except OSError as error:
         if isinstance(error, TimeoutError):
