@@ -150,7 +150,7 @@ async def test_a_cancelled_call_is_recorded_as_aborted_and_stays_cancelled(proje
 
     session = make_session(project, tools=[wait])
     parts = listen(session)
-    turn = session.outside()
+    turn = session.idle_terms()
     task = asyncio.create_task(session.run_call(Call(id="call_1", tool="wait", arguments={}), turn))
     await until(lambda: len(parts) == 2)
     turn.abort.set("you pressed escape")

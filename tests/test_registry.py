@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from tests.waiting import patience
+from toolwright.builtin import BUILTIN
 from toolwright.definition import AgentLike, Call, Offer, Tool, ToolContext, tool
 from toolwright.errors import UnknownTool
 from toolwright.registry import Registry, Source, ready
 from toolwright.testing import make_session, make_workspace
-from toolwright.tools import BUILTIN, builtin
+from toolwright.tools import builtin
 
 CONDITIONS: dict[str, dict[str, Any]] = {
     "websearch": {"offered": lambda offer: offer.web_search or offer.provider in ("opencode", "toolwright")},

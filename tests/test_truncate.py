@@ -94,6 +94,7 @@ TABLE: list[tuple[str, Limits, tuple[str, str, int, str] | None]] = [
     ("\n".join(map(str, range(100))), Limits(max_lines=3), ("0\n1\n2", "", 97, "lines")),
     ("\n".join(map(str, range(10))), Limits(max_lines=3, direction="tail"), ("", "7\n8\n9", 7, "lines")),
     ("\n".join(map(str, range(10))), Limits(max_lines=4, direction="both"), ("0\n1", "8\n9", 6, "lines")),
+    ("\n".join(map(str, range(10))), Limits(max_lines=5, direction="both"), ("0\n1", "7\n8\n9", 5, "lines")),
     ("a" * 1000, Limits(max_bytes=100), ("a" * 100, "", 900, "bytes")),
     ("a" * 1000, Limits(max_bytes=100, direction="tail"), ("", "a" * 100, 900, "bytes")),
     ("é" * 10, Limits(max_bytes=5), ("éé", "", 16, "bytes")),

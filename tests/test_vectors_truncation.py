@@ -104,7 +104,7 @@ def _parts(result: Result) -> tuple[str, str]:
 
 def _check_overflow(places: Places, result: Result, full: str) -> None:
     path = Path(result.metadata["outputPath"])
-    assert path.parent == places.data / "tool-output"
+    assert path.parent.parent == places.data / "tool-output"
     assert path.name.startswith("tool_")
     assert path.read_bytes() == full.encode()
     assert json.dumps(str(path))[1:-1] in result.output

@@ -8,10 +8,13 @@ from collections.abc import Awaitable
 from dataclasses import field, replace
 from typing import Any, Protocol
 
+from toolwright.acts import OUTWARD
+from toolwright.builtin import INVALID
 from toolwright.definition import Call, Result, Tool, ToolContext
-from toolwright.errors import PermissionDenied, ToolError, UnknownTool
+from toolwright.errors import CallChanged, PermissionDenied, ToolError, ToolwrightError, UnknownTool
+from toolwright.flows.naming import act_of_call
 from toolwright.hooks import CallHook, wrap
-from toolwright.inbox import WrongAnswer
+from toolwright.inbox import WrongAnswer, mistake_in
 from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.order import CallOrder
@@ -22,7 +25,6 @@ from toolwright.truncate import Truncator
 
 log = logging.getLogger(__name__)
 
-INVALID = "invalid"
 _RUN_OUT = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 
@@ -44,16 +46,15 @@ class Caller:
     async def call_tool(self, call: Call, ctx: ToolContext, journal: CallJournal, order: CallOrder) -> Result:
         """Run the call and record how it went. A failure comes back as a result, never as an exception.
 
-        What is raised all the same: that the call was cancelled, and that an answerer gave no answer.
+        What is raised all the same: that the call was cancelled, that an answerer gave no answer, and CallChanged,
+        where a person wants it made in another way.
         """
-        if self.registry.finders and call.tool not in self.registry:
-            call = await self._looked_for(call)
-        registry = self.registry
-        if registry.refresh is not None and call.tool not in registry.fixed:
-            await registry.refresh()
-        tool = registry.loaded.get(call.tool)
+        try:
+            tool = await self.registry.current(call.tool)
+        except ToolError as error:  # why nobody has it is known
+            tool, call = None, invalid(call.id, call.tool, error)
         if tool is None:
-            tool, call = self.found(call)
+            tool, call = self.found(call, ctx)
         began = time.monotonic()
         log.debug("%s is called as %s in %s", tool.id, call.id, ctx.session_id)
         with order.place(tool, call, ctx.parent) as place:
@@ -74,26 +75,20 @@ class Caller:
             except WrongAnswer as error:
                 await journal.finished(call, Result.failed(ToolError(str(error), "rejected")))
                 raise
+            if isinstance(result.error, CallChanged):
+                raise result.error
             await journal.finished(call, result)
             how = result.error.kind if result.error else "done"
             log.debug("%s has ended as %s after %.0f ms: %s", tool.id, call.id, (time.monotonic() - began) * 1000, how)
             return result
 
-    async def _looked_for(self, call: Call) -> Call:
-        """The call of a tool that is not known, after everybody was asked for it; why nobody has it may be known."""
-        try:
-            await self.registry.find(call.tool)
-        except ToolError as error:
-            return invalid(call.id, call.tool, error)
-        return call
-
-    def found(self, call: Call) -> tuple[Tool, Call]:
+    def found(self, call: Call, ctx: ToolContext | None = None) -> tuple[Tool, Call]:
         """The tool, and the call under its right name; one of an unknown tool becomes a call of `invalid`."""
         try:
             tool = self.registry[call.tool]
         except UnknownTool as error:
-            call = invalid(call.id, call.tool, error)
-            return self.registry[INVALID], call
+            told = error if ctx is None else UnknownTool(self.registry.unknown(call.tool, ctx.offered))
+            return self.registry[INVALID], invalid(call.id, call.tool, told)
         except Exception as bug:
             log.exception("%s cannot be loaded", call.tool)
             return _broken(self.registry.name(call.tool), bug), call
@@ -116,7 +111,12 @@ class Caller:
             failure = error
         except WrongAnswer:
             raise
+        except ToolwrightError as error:
+            # Of a file of the user's, mostly: that it is wrong, and what to do about it, is all there is to say.
+            failure = ToolError(str(error))
         except Exception as bug:
+            if (mistake := mistake_in(bug)) is not None:
+                raise mistake from bug
             log.exception("%s broke", tool.id)
             failure = _crash(tool.id, bug)
         return self.truncator.apply(Result.failed(failure), tool, ctx)
@@ -127,12 +127,16 @@ class Caller:
             ctx.check(Request(permission=tool.permission, patterns=("*",)))
             raise PermissionDenied(f"{tool.id} is not among the tools of this agent: the settings forbid it outright.")
         arguments = tool.parse(call.arguments)
-        if not tool.asks:
-            await ctx.ask(tool.id, "*")
-        result = await tool.run(ctx, arguments)
-        if result.truncated is not None and result.metadata.get("truncated") is result.truncated:
-            return result
-        return self.truncator.apply(result, tool, ctx)
+        if not tool.asks or tool.act in OUTWARD:
+            await ctx.ask_all(_own_request(tool, arguments))
+        return self.truncator.apply(await tool.run(ctx, arguments), tool, ctx)
+
+
+def _own_request(tool: Tool, arguments: Json) -> Request:
+    """What the door asks for a tool: its id, with what it does beyond this machine and whom it reaches."""
+    act = act_of_call(tool, arguments)
+    acts = {"*": act} if act.kind in OUTWARD or act.to else {}
+    return Request(permission=tool.id, patterns=("*",), acts=acts)
 
 
 def is_cancelled() -> bool:

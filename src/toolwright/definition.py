@@ -1,6 +1,5 @@
 """What a tool is: its record, the decorator that makes one from a function, its call, its context, its result."""
 
-import asyncio
 import inspect
 import re
 from abc import ABC, abstractmethod
@@ -11,14 +10,32 @@ from functools import partial
 from pathlib import Path
 from string import Template
 from types import MethodType
-from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, Protocol, TypedDict, Unpack, cast, overload
 
-from toolwright.errors import InvalidArguments, ToolError
+from toolwright.acts import CLASSES, ActClass
+from toolwright.errors import InvalidArguments, ToolError, UsageError
 from toolwright.jsontypes import Json
+from toolwright.look import Look
 from toolwright.record import record
 from toolwright.request import Request
-from toolwright.schema import Problem, problems_with
+from toolwright.schema import problems_with
+from toolwright.schema_basics import Problem
 from toolwright.signature import Signature, signature_of, written
+
+if TYPE_CHECKING:
+    # Defaults, so that who does not care writes `Tool` and `ToolContext`. Python has them itself from 3.13 on.
+    from typing_extensions import ParamSpec, TypeVar
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+    Deps = TypeVar("Deps", default=Any)
+    Given = ParamSpec("Given", default=...)
+    Returned = TypeVar("Returned", covariant=True, default=Any)
+else:
+    from typing import ParamSpec, TypeVar
+
+    P, Given = ParamSpec("P"), ParamSpec("Given")
+    R, Deps, Returned = TypeVar("R"), TypeVar("Deps"), TypeVar("Returned")
 
 Action = Literal["allow", "ask", "deny"]
 T = TypeVar("T")
@@ -37,6 +54,16 @@ class Attachment:
     url: str
     """A `data:` or `file:` address."""
     filename: str | None = None
+
+    @classmethod
+    def of(cls, content: bytes | Path, *, mime: str = "", filename: str | None = None) -> "Attachment":
+        """A file, or the bytes of one; its kind is seen from its first bytes or its name, unless it is said."""
+        from toolwright.attached import data_url, kind_of
+
+        if isinstance(content, Path):
+            filename, content = filename or content.name, content.read_bytes()
+        kind = mime or kind_of(content, filename or "")
+        return cls(mime=kind, url=data_url(kind, content), filename=filename)
 
 
 @record(frozen=True, slots=True)
@@ -133,8 +160,11 @@ class Offer:
 
 
 @record(frozen=True, slots=True, kw_only=True, repr=False)
-class ToolContext(ABC):
-    """The surroundings of one call: whose it is, where, and what the tool may ask its session for."""
+class ToolContext(ABC, Generic[Deps]):
+    """The surroundings of one call: whose it is, where, and what the tool may ask its session for.
+
+    `ToolContext[Shop]` has a `Shop` as its `deps`: what the program gave by `open_workspace(deps=...)`.
+    """
 
     session_id: str
     message_id: str
@@ -147,6 +177,8 @@ class ToolContext(ABC):
     """The agents that the user has named in the prompt."""
     parent: str = ""
     """The call that makes this one, if one does."""
+    deps: Deps = cast("Any", None)
+    """What the program has given for its tools."""
 
     def __repr__(self) -> str:
         """Whose call it is; short, for it ends up in logs and, by mistake, in outputs."""
@@ -178,6 +210,10 @@ class ToolContext(ABC):
     @abstractmethod
     def rules_about(self, permission: str) -> "tuple[tuple[str, str, Action], ...]":
         """Every rule about this: the permission it names, its pattern, its action. For walls, which must know all."""
+
+    @abstractmethod
+    def asked_by_user(self, permission: str) -> tuple[str, ...]:
+        """The patterns about which somebody's own rules ask; what is asked about without any rule is not among them."""
 
     @abstractmethod
     def metadata(self, title: str | None = None, metadata: Json | None = None) -> None:
@@ -212,8 +248,8 @@ FormatProblems = Callable[[Sequence[Problem]], str]
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Tool:
-    """A tool as the registry, the door and the model know it."""
+class Tool(Generic[Given, Returned]):
+    """A tool as the registry, the door and the model know it. One made of a function is called as that function."""
 
     id: str
     description: str
@@ -224,6 +260,16 @@ class Tool:
     """The permission that decides whether an agent is offered the tool; its own id unless said otherwise."""
     asks: bool = False
     """Whether the body asks for its own permissions. If not, the door asks for the tool by its id."""
+    act: ActClass | None = None
+    """What its calls do beyond this machine, by which rules about `act` are held against them; None if not known."""
+    acts_on: str = ""
+    """What that is done to, for people."""
+    reaches: Sequence[str] | None = None
+    """The arguments that say who gets to see something, or where it goes; None for those whose names say so."""
+    about: Sequence[str] | None = None
+    """The arguments that say what is changed, where its calls change something; None for those that are ids."""
+    untrusted: bool = False
+    """Whether its results have words in them that others wrote, such as pages and messages."""
     init: "Callable[[Tool, AgentLike], Awaitable[Tool]] | None" = None
     """Makes the form of the tool that one agent is offered, where text or schema depend on the agent."""
     offered: Callable[[Offer], bool] | None = None
@@ -232,12 +278,28 @@ class Tool:
     """The argument that names the file it writes, or ANY for one that may write any file."""
     reads: str = ""
     """The argument that names the file it reads, or ANY for one that may look at any file."""
+    unseen_changes: bool = True
+    """Whether it may change files and tell nobody, as a command may: language servers look again after it."""
     keep: Literal["head", "tail", "both"] = "head"
     """Which end of a long output is kept."""
     alone: str = ""
     """Why it cannot be called in a batch; empty if it can."""
+    caption: str = ""
+    """The argument that only tells people what a call is for: calls that differ in nothing else do the same."""
+    repeatable: bool = True
+    """Whether a call of it comes to the same on the same files: else people, other agents or the network decide."""
     pinned: bool = False
     """Whether its results stay in the conversation when old ones are cleared."""
+    look: Look = Look()
+    """How people are shown its calls."""
+    known_as: tuple[str, ...] = ()
+    """The names by which hooks of Claude Code's protocol know it; they are told the first."""
+    in_a_word: tuple[str, Mapping[str, Any]] | None = None
+    """How one word stands for a whole call where only the rules are asked: the argument it is, and the others."""
+    timeout: float | None = None
+    """Seconds that its function may take; as long as it likes, if nothing is said."""
+    retries: int = 0
+    """How often its function is run again that broke, or took too long, before the model is told of it."""
     format_problems: FormatProblems | None = None
     function: Callable[..., Any] | None = None
     """The plain function behind the tool, if it was made from one."""
@@ -255,16 +317,30 @@ class Tool:
             raise ValueError(f"{self.id!r} is no name for a tool: {MAX_NAME} letters, digits, _ or -, a letter first")
         if not self.permission:
             object.__setattr__(self, "permission", self.id)
+        if self.act not in (None, *CLASSES):
+            raise ValueError(f"{self.id}: act={self.act!r:.60} is none of {', '.join(CLASSES)}")
+
+    def __call__(self, *values: Given.args, **named: Given.kwargs) -> Returned:
+        """Call the plain function behind the tool. A workspace calls the tool: with rules, checks and records."""
+        if self.function is None:
+            raise UsageError(f"{self.id} has no function of its own. Call it by workspace.call({self.id!r}, ...).")
+        return cast("Returned", self.function(*values, **named))
 
     async def for_agent(self, agent: AgentLike) -> "Tool":
         return self if self.init is None else await self.init(self, agent)
 
-    def __get__(self, instance: object, owner: type | None = None) -> "Tool":
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> "Tool[Given, Returned]": ...
+    @overload
+    def __get__(self: "Tool[Concatenate[Any, P], R]", instance: object, owner: type | None = None) -> "Tool[P, R]": ...
+    def __get__(self, instance: object, owner: type | None = None) -> "Tool[Any, Any]":
         """The tool of one instance, for a method that was made a tool in the body of its class."""
         if instance is None or self.function is None or self.signature is None or not self.signature.unbound:
             return self
         function, signature = MethodType(self.function, instance), replace(self.signature, unbound=False)
-        return replace(self, function=function, signature=signature, run=_runner(function, signature))
+        return replace(
+            self, function=function, signature=signature, run=_runner(function, signature, self.timeout, self.retries)
+        )
 
     def parse(self, arguments: Any) -> Json:
         """The arguments as JSON that fits the schema; otherwise InvalidArguments with every problem at once.
@@ -325,22 +401,35 @@ class ToolFacts(TypedDict, total=False):
 
     permission: str
     asks: bool
+    act: ActClass | None
+    acts_on: str
+    reaches: Sequence[str] | None
+    about: Sequence[str] | None
+    untrusted: bool
     init: Callable[[Tool, AgentLike], Awaitable[Tool]] | None
     offered: Callable[[Offer], bool] | None
     writes: str
     reads: str
+    unseen_changes: bool
     keep: Literal["head", "tail", "both"]
     alone: str
+    caption: str
+    repeatable: bool
     pinned: bool
+    look: Look
+    known_as: tuple[str, ...]
+    in_a_word: tuple[str, Mapping[str, Any]] | None
+    timeout: float | None
+    retries: int
     format_problems: FormatProblems | None
 
 
 @overload
-def tool(function: Callable[..., Any], /) -> Tool: ...
+def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
 
 
 @overload
-def tool(*, id: str = "", text: str = "", **facts: Unpack[ToolFacts]) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(*, id: str = "", text: str = "", **facts: Unpack[ToolFacts]) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
 
 
 def tool(
@@ -353,9 +442,12 @@ def tool(
     """Make a tool of a function: its signature is the schema, its docstring (or `text`) is for the model.
 
     A parameter of type ToolContext gets the context; the others are the arguments, and `file_path` here is `filePath`
-    to the model. Describe each with `Annotated[str, "what it is"]` or in the docstring. `text` names a Markdown file
-    beside the function's own; `${LINES}` in it is the module's constant LINES.
+    to the model. Describe each with `Annotated[str, "what it is"]` or in the docstring. What the function yields is
+    shown as it comes, and the last of it, or what it returns, is the result. `timeout` is in seconds; `retries` is how
+    often a function that breaks is run again. `text` names a Markdown file beside the function's own; `${LINES}` in it
+    is the module's constant LINES.
     """
+    _check_limits(facts)
 
     def make(function: Callable[..., Any]) -> Tool:
         signature = signature_of(function, ToolContext)
@@ -363,13 +455,21 @@ def tool(
             id=id or _name_of(function),
             description=_text_from(function, text) if text else signature.text,
             parameters=signature.schema,
-            run=_runner(function, signature),
+            run=_runner(function, signature, facts.get("timeout"), facts.get("retries", 0)),
             function=function,
             signature=signature,
             **facts,
         )
 
     return make if function is None else make(function)
+
+
+def _check_limits(facts: Mapping[str, Any]) -> None:
+    seconds, retries = facts.get("timeout"), facts.get("retries", 0)
+    if seconds is not None and not (isinstance(seconds, int | float) and seconds > 0):
+        raise UsageError(f"@tool(timeout={seconds!r:.60}): give seconds, more than 0, or None for no limit.")
+    if not (isinstance(retries, int) and retries >= 0):
+        raise UsageError(f"@tool(retries={retries!r:.60}): give a number, 0 or more.")
 
 
 def as_tool(thing: Tool | Callable[..., Any]) -> Tool:
@@ -404,9 +504,9 @@ def _name_of(function: Callable[..., Any]) -> str:
     return str(getattr(named, "__name__", type(function).__name__))
 
 
-def _runner(function: Callable[..., Any], signature: Signature) -> Run:
+def _runner(function: Callable[..., Any], signature: Signature, seconds: float | None, retries: int) -> Run:
     """Call the function with the values it expects, under its own names."""
-    asynchronous = inspect.iscoroutinefunction(function)
+    plainly_awaited = inspect.iscoroutinefunction(function) and seconds is None and not retries
     name = _name_of(function)
     known = frozenset(parameter.name for parameter in signature.parameters)
     optional = frozenset(one.name for one in signature.parameters if not one.required)
@@ -427,21 +527,34 @@ def _runner(function: Callable[..., Any], signature: Signature) -> Run:
         if signature.context and not signature.positional:
             values[signature.context] = ctx
         work = partial(function, *((ctx,) if signature.positional else ()), **values)
-        answer = await work() if asynchronous else await asyncio.to_thread(work)
-        if inspect.isawaitable(answer):
-            answer = await answer
+        if plainly_awaited:
+            answer = await work()
+        else:
+            from toolwright.running import run_function
+
+            answer = await run_function(function, work, partial(_show, ctx), name, seconds, retries)
         result = as_result(answer, name)
         return result if arguments.keys() <= known else _with_remark(result, signature.unknown(arguments))
 
     return run
 
 
+def _show(ctx: ToolContext, piece: Any) -> None:
+    """Show how far a call is by what its function has yielded."""
+    shown = piece if isinstance(piece, Result) else as_result(piece, "")
+    ctx.metadata(shown.title or None, {**shown.metadata, "output": shown.output})
+
+
 def as_result(answer: object, name: str) -> Result:
-    """A Result as it is, a string as one, and anything else that JSON can say as its text."""
+    """A Result as it is, a string as one, files as files, and anything else that JSON can say as its text."""
     if isinstance(answer, Result):
         return answer
     if isinstance(answer, str) and not isinstance(answer, Enum):
         return Result(answer)
+    pieces = answer if isinstance(answer, list | tuple) else (answer,)
+    if any(isinstance(one, Attachment) for one in pieces) and all(isinstance(one, str | Attachment) for one in pieces):
+        words = "\n".join(one for one in pieces if isinstance(one, str))
+        return Result(words, attachments=tuple(one for one in pieces if isinstance(one, Attachment)))
     import json
 
     from toolwright.values import jsonable

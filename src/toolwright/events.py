@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 from toolwright.jsontypes import Json
 from toolwright.parts import Part
 from toolwright.record import record
+from toolwright.request import Need
 from toolwright.wire import to_json
 
 log = logging.getLogger(__name__)
@@ -49,6 +50,8 @@ class PermissionAsked(Event):
     """What asks: the tool, its arguments, the call in one line, the agent."""
     callers: tuple[str, ...] | None = None
     """The sessions above, the nearest first, where a subagent asks."""
+    also: tuple[Need, ...] | None = None
+    """What else the same call asks for; one answer is for all of it."""
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from toolwright.deadline import time_limit
 from toolwright.definition import Tool, as_tool
 from toolwright.errors import UsageError
 from toolwright.hooks import CallHook
@@ -17,8 +18,16 @@ if TYPE_CHECKING:
     from toolwright.files.store import Commit
     from toolwright.models.hooked import RequestHook
     from toolwright.process.terminals import Terminals
-    from toolwright.session.answering import CompactionHook
-    from toolwright.session.turn_settings import PromptHook
+    from toolwright.session.turn_settings import CompactionHook, PromptHook
+
+
+STARTING = 30.0
+"""Seconds for code of others to be loaded or to start: an extension, a plugin, a file of tools."""
+LEAVING = 120.0
+"""Seconds for an extension to end, with the hooks that run at the end of sessions."""
+CALLING = 3600.0
+"""Seconds for one call of a tool that runs in a program of its own; a question to a person takes none of them."""
+HOOK_KINDS = ("call", "request", "prompt", "compaction")
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -42,6 +51,10 @@ class Extension:
     name: str = "extension"
     tools: "Iterable[Tool | Source | Callable[..., Any]]" = ()
     """Tools, plain functions to be made into tools, or sources that load one when it is needed."""
+    origin: str = ""
+    """The file or package it was loaded from, as people know it; empty for a program's own."""
+    replaces: bool = False
+    """Whether its tools take the place of others of the same name, as those of `tools=` do. Else the earlier stay."""
     hooks: "Sequence[Hook | CallHook]" = ()
     """In one list: a plain function is a hook around calls."""
     agents: JsonView = field(default_factory=dict[str, Any])
@@ -73,9 +86,34 @@ class ExtensionProblem:
     reason: str
 
 
+async def enter(context: "AbstractAsyncContextManager[Any]") -> None:
+    """Start an extension. TimeoutError if it does not come to an end with that."""
+    limit = time_limit(STARTING)
+    try:
+        async with limit:
+            await context.__aenter__()
+    except TimeoutError:
+        if limit.expired:
+            raise TimeoutError(f"it did not start within {STARTING:g} seconds") from None
+        raise
+
+
+async def leave(context: "AbstractAsyncContextManager[Any]") -> None:
+    """End an extension."""
+    async with time_limit(LEAVING):
+        await context.__aexit__(None, None, None)
+
+
 def sources_of(extension: Extension) -> list[Source]:
     """The tools of an extension as the registry takes them."""
     return [_source(one, extension.name) for one in extension.tools]
+
+
+def parts_of(extension: Extension) -> list[str]:
+    """What an extension brings, in the words of its fields: `call` for a hook around calls, `tools` and so on."""
+    hooks = {kind for hook in hooks_of(extension) for kind in HOOK_KINDS if getattr(hook, kind) is not None}
+    others = ("tools", "agents", "providers", "commands", "committed", "buffers", "terminals")
+    return [*(kind for kind in HOOK_KINDS if kind in hooks), *(name for name in others if getattr(extension, name))]
 
 
 def hooks_of(extension: Extension) -> list[Hook]:
@@ -86,12 +124,15 @@ def hooks_of(extension: Extension) -> list[Hook]:
 def _source(one: "Tool | Source | Callable[..., Any]", origin: str) -> Source:
     if isinstance(one, Source):
         return one
-    return ready(as_tool(one), origin)
+    try:
+        return ready(as_tool(one), origin)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{error}") from error
 
 
 def _hook(one: object) -> Hook:
     if isinstance(one, Hook):
         return one
-    if callable(one):
+    if callable(one) and not isinstance(one, Tool):
         return Hook(call=one)
     raise UsageError(f"{one!r} is no hook: give a function around calls, or Hook(call=..., request=...).")

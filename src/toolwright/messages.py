@@ -1,9 +1,9 @@
 """Sessions, messages and their other parts, as they are stored and as clients read them."""
 
-from collections.abc import Sequence
 from dataclasses import field
 from typing import Literal, TypedDict
 
+from toolwright.builtin import INVALID
 from toolwright.ids import new_id
 from toolwright.jsontypes import Json
 from toolwright.parts import FilePart, Part, Span, ToolPart
@@ -22,6 +22,10 @@ class PartKeys(TypedDict):
 
 def new_part(session_id: str, message_id: str) -> PartKeys:
     return {"id": new_id("prt"), "session_id": session_id, "message_id": message_id}
+
+
+TYPED = "typed"
+"""Where the metadata of a text has what of it the person wrote, if others have written the rest."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -64,6 +68,8 @@ class CompactionPart(Part):
     auto: bool
     tail_start_id: str | None = None
     """The first message that is kept word for word beside the summary."""
+    failed: str | None = None
+    """Why no model wrote the summary, where the prompts and the last answer stand instead."""
     type: Literal["compaction"] = "compaction"
 
 
@@ -219,6 +225,16 @@ class Message:
     parts: dict[str, Part] = field(default_factory=dict[str, Part])
 
     @property
+    def role(self) -> Literal["user", "assistant"]:
+        return self.info.role
+
+    def to_json(self) -> Json:
+        """Return the message as JSON that `workspace.session(messages=[...])` takes again."""
+        from toolwright.wire import to_json
+
+        return {"info": to_json(self.info), "parts": to_json(list(self.parts.values()))}
+
+    @property
     def text(self) -> str:
         """The words that people read."""
         texts = (part for part in self.parts.values() if isinstance(part, TextPart))
@@ -253,8 +269,10 @@ class SessionInfo:
     permission: tuple[Json, ...] | None = None
     summary: Json | None = None
     revert: Json | None = None
+    spent: Json | None = None
+    """What replies took that were undone and are gone: `cost` by agent, and `tokens`."""
 
 
-def last_agent(messages: Sequence[Message]) -> str:
-    """Whom the user last spoke to; empty if nobody yet, or if the words came from elsewhere."""
-    return next((one.info.agent for one in reversed(messages) if isinstance(one.info, User)), "")
+def called_name(part: ToolPart) -> str:
+    """The name that was called: that of the tool, or the one that was tried in vain."""
+    return str(part.state.input.get("tool", part.tool)) if part.tool == INVALID else part.tool

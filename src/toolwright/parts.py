@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from toolwright.errors import Kind
 from toolwright.jsontypes import Json
+from toolwright.look import CallView
 from toolwright.record import record
 
 
@@ -97,4 +98,8 @@ class ToolPart(Part):
     """The call that made this one, such as a batch; the model sees it only through that call's result."""
     metadata: Json | None = None
     """What the provider wants back with the call."""
+    decisions: tuple[Json, ...] | None = None
+    """Why it was allowed or not: what was asked for, the rule that decided, and what a person answered."""
+    shown: CallView | None = None
+    """How a person is shown it. Told with the part, not stored."""
     type: Literal["tool"] = "tool"

@@ -3,11 +3,12 @@
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import field, replace
 from time import perf_counter
 from typing import Protocol
 
+from toolwright.builtin import INVALID
 from toolwright.definition import MAX_NAME, AgentLike, Offer, Tool
 from toolwright.errors import UnknownTool
 from toolwright.record import record
@@ -59,16 +60,18 @@ class Registry:
     """Each may add a tool that is called and not known, such as one of a server that has not been started."""
     fixed: frozenset[str] = frozenset()
     """The ids that stay what they are: a call of one needs no look at what may have changed."""
-    refresh: Callable[[], Awaitable[None]] | None = None
-    """Looks for tools that have come, changed or gone; awaited before a list is made and a tool is looked up."""
+    refresh: Callable[[str], Awaitable[None]] | None = None
+    """Looks for tools that have come, changed or gone; awaited before a list is made (`""`) and a tool is looked up."""
     _sources: dict[str, Source] = field(default_factory=dict[str, Source])
     loaded: dict[str, Tool] = field(default_factory=dict[str, Tool])
     """Those that were needed already, by their ids."""
+    owners: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """The agents that alone have a tool, by its id; of others everybody is offered it."""
     _by_model: dict[tuple[str, str], list[Tool]] = field(default_factory=dict[tuple[str, str], list[Tool]])
 
     def add(self, sources: Iterable[Source]) -> None:
         """Join more tools. The earlier of two with one name stays, and the other is reported."""
-        self._changed()
+        self.changed()
         for source in sources:
             kept = self._sources.setdefault(source.id, source)
             if kept is not source:
@@ -81,14 +84,37 @@ class Registry:
         """Put a tool in the place of the one with its id, or at the end; holds from the next call on."""
         self._sources[tool.id] = ready(tool)
         self.loaded.pop(tool.id, None)
-        self._changed()
+        self.changed()
+
+    def give(self, tool: Tool, agent: str) -> None:
+        """Add a tool that is one agent's alone, or give it to one more."""
+        if tool.id not in self.owners:
+            self.owners[tool.id] = set()
+            self._sources[tool.id] = ready(tool)
+        self.owners[tool.id].add(agent)
+        self.changed()
+
+    def has(self, agent: str, tool_id: str) -> bool:
+        """Whether a tool is not another agent's alone."""
+        return tool_id not in self.owners or agent in self.owners[tool_id]
 
     def remove(self, tool_ids: Iterable[str]) -> None:
         """Leave tools out from the next call on."""
         for tool_id in tool_ids:
             self._sources.pop(tool_id, None)
             self.loaded.pop(tool_id, None)
-        self._changed()
+        self.changed()
+
+    async def current(self, tool_id: str) -> Tool | None:
+        """Return a tool as it is by now; None if it was not needed before. Of one nobody knows, all are asked.
+
+        ToolError if it is clear whose it is, and it cannot be had.
+        """
+        if self.finders and tool_id not in self._sources:
+            await self.find(tool_id)
+        if self.refresh is not None and tool_id not in self.fixed:
+            await self.refresh(tool_id)
+        return self.loaded.get(tool_id)
 
     async def find(self, tool_id: str) -> None:
         """Have a tool looked for that is not known. ToolError if it is clear whose it is, and it cannot be had."""
@@ -96,7 +122,13 @@ class Registry:
             if not self._like(tool_id):
                 await finder(tool_id)
 
-    def _changed(self) -> None:
+    async def catch_up(self) -> None:
+        """Take in the tools that have come, changed or gone."""
+        if self.refresh is not None:
+            await self.refresh("")
+
+    def changed(self) -> None:
+        """What was remembered of the tools, or of whom they are offered to, holds no longer."""
         self._by_model.clear()
         self.version += 1
 
@@ -125,7 +157,7 @@ class Registry:
             return tool_id
         found = self._like(tool_id)
         if len(found) != 1:
-            raise UnknownTool(self._unknown(tool_id))
+            raise UnknownTool(self.unknown(tool_id, self._sources))
         return found[0]
 
     def resolved(self, tool_id: str) -> str:
@@ -151,7 +183,8 @@ class Registry:
 
     def offered(self, provider: str, model: str, agent: OfferedTo) -> list[str]:
         """The ids of the tools this agent on this model may see, in order."""
-        return [tool.id for tool in self._open(provider, model) if not agent.hides(tool.permission)]
+        tools = self._open(provider, model)
+        return [tool.id for tool in tools if not agent.hides(tool.permission) and self.has(agent.name, tool.id)]
 
     def _open(self, provider: str, model: str) -> list[Tool]:
         """The tools this model gets, whoever asks; remembered, because every step wants to know."""
@@ -162,15 +195,15 @@ class Registry:
 
     async def tools(self, provider: str, model: str, agent: OfferedTo) -> list[Tool]:
         """The tools this agent on this model is offered, each in the form made for it; all made at once."""
-        if self.refresh is not None:
-            await self.refresh()
+        await self.catch_up()
         offered = [self[tool_id] for tool_id in self.offered(provider, model, agent)]
         return list(await asyncio.gather(*(_initialised(tool, agent) for tool in offered)))
 
-    def _unknown(self, tool_id: str) -> str:
+    def unknown(self, tool_id: str, known: Iterable[str]) -> str:
+        """What to say of a name that no tool has, to somebody who has these."""
         from difflib import get_close_matches
 
-        names: Sequence[str] = [name for name in self._sources if name != "invalid"]
+        names = [name for name in known if name != INVALID]
         shown = shown_name(tool_id)
         near = get_close_matches(shown.lower(), names, n=3)
         hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"There are: {', '.join(names)}."

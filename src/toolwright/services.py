@@ -43,6 +43,11 @@ class Todos(Protocol):
 class Questions(Protocol):
     """Puts questions to the user."""
 
+    @property
+    def attended(self) -> bool:
+        """Whether anybody can be asked at all."""
+        ...
+
     async def ask(self, ctx: ToolContext, questions: Sequence[Choice]) -> list[list[str]]:
         """The chosen labels or free answers, one list a question; raises PermissionRejected if the user declines."""
         ...
@@ -58,6 +63,10 @@ class Delegation:
     session_id: str = ""
     """A child session of the same tree to go on with; a new one if empty."""
     command: str = ""
+    background: bool = False
+    """Whether the caller goes on meanwhile."""
+    copy: bool = False
+    """Whether the work is done in a copy of the project."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -71,6 +80,10 @@ class Report:
     """Its calls: `{"id", "tool", "state": {"status", "title"}}` each."""
     failure: str = ""
     """Why it did not come to an end, if it did not."""
+    steps: int = 0
+    """How many steps it took."""
+    at_work: bool = False
+    """Whether it goes on in the background."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -88,12 +101,23 @@ class OtherAgents(Protocol):
         """Those an agent may call at all: subagents that its rules do not deny it."""
         ...
 
+    def name_of(self, named: str) -> str:
+        """The name of the agent that is named, for one that is named by the path of its file."""
+        ...
+
 
 class Subagents(Protocol):
     """Hands work to other agents."""
 
     async def run(self, ctx: ToolContext, task: Delegation) -> Report:
-        """Let the subagent work until it is done. Progress shows in the call's metadata meanwhile."""
+        """Let the subagent work until it is done. Progress shows in the call's metadata meanwhile.
+
+        One that is to work in the background is only begun; the caller's session is told when it has ended.
+        """
+        ...
+
+    async def attend(self, ctx: ToolContext, session_id: str, text: str, *, stop: bool) -> str | None:
+        """Tell one that works in the background something, stop it, or say how it is; None if none works there."""
         ...
 
 

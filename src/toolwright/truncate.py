@@ -142,9 +142,11 @@ def _is_inside_character(byte: int) -> bool:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Truncator:
-    """Cuts results and keeps the whole texts in a folder that every agent may read."""
+    """Cuts results and keeps the whole texts in a folder that every agent of the project may read."""
 
     folder: Path
+    everything: Path | None = None
+    """The folder around it, with those of all projects: age and room are looked at in all of them together."""
     limits: Limits = Limits()
     by_agent: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
     by_tool: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
@@ -156,6 +158,8 @@ class Truncator:
     def apply(self, result: Result, tool: Tool, ctx: ToolContext) -> Result:
         """The result as the model should get it; what a tool has truncated itself is left alone."""
         if result.truncated is not None:
+            if result.metadata.get("truncated") is result.truncated:
+                return result
             return replace(result, metadata=result.metadata | {"truncated": result.truncated})
         piece = cut(result.output, self.limits_for(tool.id, ctx.agent, tool.keep))
         if piece is None and result.error is not None:
@@ -198,6 +202,8 @@ class Truncator:
             if status.st_mtime < oldest:
                 path.unlink(missing_ok=True)
                 removed += 1
+                with suppress(OSError):
+                    path.parent.rmdir()
         return removed
 
     def _make_room(self) -> None:
@@ -209,10 +215,21 @@ class Truncator:
                 path.unlink(missing_ok=True)
 
     def _outputs(self) -> Iterator[tuple[Path, os.stat_result]]:
-        for entry in os.scandir(self.folder) if self.folder.is_dir() else ():
+        """Yield the files of all projects, and those of versions that kept them all in one folder."""
+        top = self.everything or self.folder
+        folders = [top, *(Path(entry.path) for entry in _entries(top) if entry.is_dir(follow_symlinks=False))]
+        for entry in (entry for folder in folders for entry in _entries(folder)):
             if entry.name.startswith(FILE_PREFIX):
                 with suppress(FileNotFoundError):
                     yield Path(entry.path), entry.stat(follow_symlinks=False)
+
+
+def _entries(folder: Path) -> "list[os.DirEntry[str]]":
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
 
 
 def _mark_of(session_id: str) -> str:

@@ -2,15 +2,20 @@
 
 import asyncio
 import os
-import shutil
+from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 
 import pytest
 
+from tests.extensions.loading import have_all_loaded, needs_node
 from tests.waiting import until
+from toolwright.process import nodejs
+from toolwright.process.lookup import Lookup
 from toolwright.testing import ScriptedUser, make_workspace
 
-pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+PACKAGED = pytest.mark.skipif(find_spec(nodejs.PACKAGE) is None, reason="toolwright[js] is not installed")
+pytestmark = needs_node
 
 
 async def test_the_context_crosses_the_boundary(project: Path) -> None:
@@ -131,6 +136,7 @@ async def test_a_broken_file_is_told_and_stops_nothing_else(project: Path) -> No
     _write(project, "broken.js", "export default {\n")
     async with make_workspace(project) as workspace:
         assert (await workspace.call("good")).output == "fine"
+        await have_all_loaded(workspace)
         told = {Path(one.name).name: one.reason for one in workspace.left_out()}
     assert told["raises.js"] == "2: Error: not today"
     assert "SyntaxError" in told["broken.js"]
@@ -161,7 +167,11 @@ async def test_schemas_say_what_was_described(project: Path) -> None:
         assert (odd.output, odd.error.kind) == ("even: must be even", "schema")
 
 
-async def test_typescript_runs_where_it_can_and_is_told_where_not(project: Path) -> None:
+@pytest.mark.skipif(which("node") is None, reason="node is not installed on this machine")
+async def test_typescript_runs_where_it_can_and_is_told_where_not(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nodejs, "PACKAGE", "nothing_of_this_name")
     _write(
         project,
         "z.ts",
@@ -187,13 +197,42 @@ async def test_typescript_runs_where_it_can_and_is_told_where_not(project: Path)
             assert (await workspace.call("z", n=2)).output == "4"
 
 
-async def test_without_a_runtime_the_file_is_told(project: Path, tmp_path: Path) -> None:
+async def test_without_a_runtime_the_file_is_told_and_what_brings_one(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nodejs, "PACKAGE", "nothing_of_this_name")
     _write(project, "z.js", _saying("'x'"))
     empty = tmp_path / "empty"
     empty.mkdir()
     async with make_workspace(project, environment={"PATH": str(empty)}) as workspace:
         await workspace.call("z")
-        assert "Neither bun nor node" in workspace.left_out()[0].reason
+        assert "Neither bun nor node is on the PATH. pip install 'toolwright[js]'" in workspace.left_out()[0].reason
+
+
+@PACKAGED
+async def test_the_packaged_node_runs_typescript_where_the_path_has_nothing(project: Path, tmp_path: Path) -> None:
+    _write(
+        project,
+        "z.ts",
+        "import { unit } from './units'\nenum Size { Small = 2 }\nasync function execute(): Promise<string> {\n"
+        "  return Size.Small + unit\n}\nexport default { description: 'd', args: {}, execute }\n",
+    )
+    (project / ".opencode/tool/units.ts").write_text("export const unit: string = ' mm'\n")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    async with make_workspace(project, environment={"PATH": str(empty)}) as workspace:
+        assert (await workspace.call("z")).output == "2 mm"
+
+
+@PACKAGED
+@pytest.mark.parametrize(("version", "taken"), [("v20.0.0", False), ("v999.0.0", True), ("nonsense", False)])
+async def test_a_node_of_the_machine_is_taken_if_it_is_newer_than_the_packaged_one(
+    outside: Path, version: str, taken: bool
+) -> None:
+    program = outside / "node"
+    program.write_text(f"#!/bin/sh\necho {version}\n")
+    program.chmod(0o755)
+    assert (await nodejs.newest_node(Lookup(str(outside))) == str(program)) is taken
 
 
 def _saying(expression: str) -> str:

@@ -1,15 +1,15 @@
 """A plugin's client: the calls of OpenCode's SDK, answered inside the process."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.extensions.loading import needs_node
 from toolwright.testing import ScriptedModel, make_workspace
 
-pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+pytestmark = needs_node
 pytest.importorskip("starlette")
 
 TOOL = """
@@ -76,7 +76,27 @@ async def test_a_refusal_is_an_error_and_thrown_if_wished(project: Path) -> None
     assert "There is no session" in thrown
 
 
-@pytest.mark.parametrize("name", ["instance.dispose", "global.event", "event.subscribe", "no.such.thing"])
+def test_a_route_is_closed_to_plugins_unless_it_is_listed() -> None:
+    from toolwright.server.inside import FOR_PLUGINS
+    from toolwright.server.routes.all import TABLE
+
+    listed = {f"{group}.{name}" for group, names in FOR_PLUGINS.items() for name in names}
+    there = {route.name for route in TABLE.routes}
+    assert listed <= there, "a plugin may call what is not there"
+    whole = {"api", "doc", "event", "experimental", "global", "instance", "page", "pty", "tw", "worktree"}
+    single = {"auth.remove", "tui.control.next", "tui.control.response", "vcs.diff", "vcs.status"}
+    single |= {f"mcp.auth.{one}" for one in ("start", "callback", "authenticate", "remove")}
+    single |= {"mcp.add", "provider.oauth.authorize", "provider.oauth.callback"}
+    assert {name for name in there - listed if name.partition(".")[0] not in whole} == single
+
+
+CLOSED = (
+    *("instance.dispose", "Instance.Dispose", "in_stance.dispose", "global.event", "event.subscribe", "no.such.thing"),
+    *("tw.page.key", "tw.approvals.revoke", "tw.revert", "tui.control.next", "page", "doc.get"),
+)
+
+
+@pytest.mark.parametrize("name", CLOSED)
 async def test_what_is_for_others_is_not_for_plugins(project: Path, name: str) -> None:
     assert await asked(project, f"return (await client.{name}()).response.status") == 404
 

@@ -1,7 +1,6 @@
 """Plugins: their hooks fire for every call of every kind, in order, apart from one another, within a time."""
 
 import json
-import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,12 +8,11 @@ from typing import Any
 
 import pytest
 
+from tests.extensions.loading import needs_node
 from toolwright.extensions import plugins as plugins_module
 from toolwright.session.events import SessionStatus
 from toolwright.testing import ScriptedModel, ScriptedUser, make_workspace
 from toolwright.workspace import Workspace
-
-needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 
 PYTHON = """
 import json
@@ -168,7 +166,7 @@ async def test_who_prompts_is_told_that_a_plugin_is_left_out(project: Path) -> N
     async with make_workspace(project, model=ScriptedModel({"text": "Hello."})) as workspace:
         told = list[str]()
         workspace.bus.subscribe(
-            lambda event: told.append(str(event.status.get("doing"))) if isinstance(event, SessionStatus) else None
+            lambda event: told.append(str(event.status.get("notice"))) if isinstance(event, SessionStatus) else None
         )
         assert (await workspace.prompt("hello")).text == "Hello."
     assert [one for one in told if one.startswith("The plugin broken.py is left out: ") and "no good" in one]
@@ -183,6 +181,75 @@ async def test_a_broken_plugin_is_told_and_stops_nothing_else(project: Path) -> 
         told = {Path(one.name).name: one.reason for one in workspace.left_out()}
     assert told["broken.py"] == "2: ValueError: no"
     assert "expected a function plugin(host)" in told["none.py"]
+
+
+ADDING_PYTHON = """
+def plugin(host):
+    def config(settings):
+        settings["command"]["greet"] = {"template": "Say hello to $1"}
+        settings["agent"]["guest"] = {"mode": "subagent", "description": "Visits", "prompt": "Visit.",
+            "permission": {"bash": "deny", "edit": "allow"}}
+        settings["agent"]["build"] = {"prompt": "Obey me."}
+        settings["agent"]["odd"] = {"mode": "sometimes"}
+
+    def definition(given, answer):
+        if given["toolID"] == "read":
+            answer["description"] = "Reads, said otherwise."
+
+    return {"config": config, "tool.definition": definition}
+"""
+ADDING_JAVASCRIPT = """
+export const Adding = async () => ({
+  config: async (settings) => {
+    settings.command.greet = { template: "Say hello to $1" }
+    settings.agent.guest = { mode: "subagent", description: "Visits", prompt: "Visit.",
+      permission: { bash: "deny", edit: "allow" } }
+    settings.agent.build = { prompt: "Obey me." }
+    settings.agent.odd = { mode: "sometimes" }
+  },
+  "tool.definition": async (given, answer) => {
+    if (given.toolID === "read") answer.description = "Reads, said otherwise."
+  },
+})
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("adding.py", ADDING_PYTHON), pytest.param("adding.js", ADDING_JAVASCRIPT, marks=needs_node)],
+)
+async def test_plugins_add_agents_and_commands_and_describe_tools(project: Path, name: str, text: str) -> None:
+    _write(project, name, text)
+    config = {"permission": {"edit": "deny"}}
+    for run in ("first", "remembered"):
+        model = ScriptedModel({"text": "Hello."})
+        async with make_workspace(project, model=model, config=config) as workspace, workspace.session() as session:
+            assert ("greet" in workspace.commands) == (run == "remembered")
+            await session.prompt("/greet Ada")
+            [request] = model.requests
+            assert "Say hello to Ada" in str(request.messages)
+            described = {tool.name: tool.description for tool in request.tools}
+            assert described["read"] == "Reads, said otherwise."
+            guest = workspace.session("build").ruled_agent_named("guest")
+            assert guest.decide("bash", "ls") == "deny"
+            assert guest.decide("edit", "a.py") == "deny"
+            assert workspace.agents["build"].prompt == ""
+            assert "its agent odd is left out" in str([one.reason for one in workspace.left_out()])
+
+
+@needs_node
+async def test_a_plugin_counts_whatever_else_its_file_exports(project: Path) -> None:
+    helpers = (
+        "export class Manager { constructor() { this.jobs = [] } }\n"
+        "export const clean = (content) => content.replace('a', 'b')\n"
+        "export const double = (n) => n * 2\n"
+        "export const SIZE = 3\n"
+    )
+    _write(project, "guard.js", JAVASCRIPT + helpers)
+    async with make_workspace(project) as workspace:
+        assert (await workspace.call("plugged")).output == "plugged 2 [seen]"
+        [told] = [one.reason for one in workspace.left_out()]
+    assert told.startswith("clean is no plugin: TypeError")
 
 
 async def test_a_guard_that_hangs_blocks_the_call_and_nothing_else(
@@ -216,11 +283,11 @@ async def test_plugins_of_the_settings_come_first_and_are_found_from_their_file(
     )
     (extra / "one.py").write_text(adding.format(" one"))
     _write(project, "two.py", adding.format(" two"))
-    (project / "opencode.json").write_text(json.dumps({"plugin": [["./extra/one.py", {"x": 1}], "missing-package"]}))
+    (project / "opencode.json").write_text(json.dumps({"plugin": [["./extra/one.py", {"x": 1}], "./missing.js"]}))
     (project / "a.txt").write_text("text\n")
     async with make_workspace(project) as workspace:
         assert (await workspace.call("read", filePath="a.txt")).output.endswith(" one1 two")
-        assert [one.name for one in workspace.left_out()] == ["missing-package"]
+        assert [one.name for one in workspace.left_out()] == ["./missing.js"]
 
 
 async def test_pure_leaves_plugins_out(project: Path) -> None:
@@ -247,11 +314,13 @@ async def test_a_python_file_may_hold_an_extension_itself(project: Path) -> None
         "from toolwright import Extension\n"
         "def extension(host):\n"
         "    def where() -> str:\n        'Where.'\n        return host.directory.name\n"
-        "    return Extension(name='typed', tools=[where])\n",
+        "    def read() -> str:\n        'False.'\n        return 'FALSE'\n"
+        "    return Extension(name='typed', tools=[where, read], replaces=True)\n",
     )
     _write(project, "bad.py", "extension = 5\n")
     async with make_workspace(project) as workspace:
         assert (await workspace.call("where")).output == "project"
+        assert (await workspace.call("read")).output != "FALSE", "a file does not take the place of our tools"
         assert "bad.py" in [one.name for one in workspace.left_out()]
 
 

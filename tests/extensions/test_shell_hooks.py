@@ -56,7 +56,7 @@ async def test_a_hook_that_fails_is_told_in_the_turn_it_fails_in_and_once(projec
     async with make_workspace(project, config=config, model=model) as workspace:
         told = list[str]()
         workspace.bus.subscribe(
-            lambda event: told.append(str(event.status.get("doing"))) if isinstance(event, SessionStatus) else None
+            lambda event: told.append(str(event.status.get("notice"))) if isinstance(event, SessionStatus) else None
         )
         await workspace.prompt("go")
     assert [one for one in told if "hook" in one] == [
@@ -196,6 +196,38 @@ def _write(folder: Path, name: str, said: Json) -> None:
     (folder / ".claude" / name).write_text(json.dumps(said))
 
 
+ODD: tuple[Any, ...] = (
+    {"hooks": [{"type": "http", "url": "http://127.0.0.1:9", "allowedEnvVars": 5}]},
+    {"hooks": [{"type": "http", "url": "http://127.0.0.1:9", "headers": [3]}]},
+    {"hooks": [{"type": ["command"], "command": {"a": 1}}]},
+    {"hooks": [{"type": "command", "command": "true", "timeout": 10**400}]},
+    {"hooks": [{"type": "command", "command": "true", "timeout": ["long"]}]},
+    {"hooks": {"type": "command"}},
+    {"hooks": [None, 3, "x"]},
+    *(None, 3, "x", []),
+)
+"""Entries of a guard's settings that somebody has written wrongly."""
+
+
+@pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
+async def test_what_is_written_wrongly_takes_no_guard_beside_it_away(project: Path, odd: Any) -> None:
+    guard = {"matcher": "Bash", "hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]}
+    entry = {"matcher": "Read", **odd} if isinstance(odd, dict) else odd
+    (project / ".claude").mkdir()
+    (project / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"PreToolUse": [entry, guard]}}))
+    async with make_workspace(project, config=CLAUDE, trust=True) as workspace:
+        assert (await workspace.call("bash", command="touch made", description="d")).output == "no"
+    assert not (project / "made").exists()
+
+
+async def test_a_guard_that_names_its_tools_in_no_text_guards_all_of_them(project: Path) -> None:
+    group = {"matcher": ["Bash"], "hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]}
+    (project / ".claude").mkdir()
+    (project / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"PreToolUse": [group]}}))
+    async with make_workspace(project, config=CLAUDE, trust=True) as workspace:
+        assert (await workspace.call("bash", command="touch made", description="d")).output == "no"
+
+
 async def test_the_users_the_projects_and_its_local_hooks_of_claude_all_run_and_the_same_one_once(
     project: Path,
 ) -> None:
@@ -228,18 +260,18 @@ async def test_the_last_settings_that_speak_of_it_switch_hooks_off(project: Path
     assert (project / "order").exists() is runs
 
 
-async def test_a_guard_that_is_no_command_blocks_what_it_guards(project: Path) -> None:
-    entry = {"matcher": "Bash", "hooks": [{"type": "http", "url": "http://localhost:1/"}]}
+async def test_a_guard_of_a_form_that_is_not_known_blocks_what_it_guards(project: Path) -> None:
+    entry = {"matcher": "Bash", "hooks": [{"type": "agent", "prompt": "Look."}]}
     _write(project, "settings.local.json", {"hooks": {"PreToolUse": [entry], "Stop": [entry]}})
     (project / "a.txt").write_text("text\n")
     async with make_workspace(project, config=CLAUDE) as workspace:
         blocked = await workspace.call("bash", command="true", description="d")
         assert blocked.error is not None
-        assert "only commands are run here, not 'http'" in blocked.output
+        assert "commands, addresses and prompts are run here, not 'agent'" in blocked.output
         assert (await workspace.call("read", filePath="a.txt")).error is None
         assert [one.reason for one in workspace.left_out()] == [
-            "PreToolUse: only commands are run here, not 'http'",
-            "Stop: only commands are run here, not 'http'",
+            "PreToolUse: commands, addresses and prompts are run here, not 'agent'",
+            "Stop: commands, addresses and prompts are run here, not 'agent'",
         ]
 
 
@@ -250,6 +282,8 @@ async def test_a_guard_that_is_no_command_blocks_what_it_guards(project: Path) -
         ("my_notes_add_note", "mcp__.*", True),
         ("my_notes_add_note", "my_notes_add_note", True),
         ("my_notes_add_note", "mcp__other__.*", False),
+        ("my_search", "mcp__my__search", True),
+        ("todoread", "mcp__.*", False),
         ("apply_patch", "Edit|Write", True),
         ("apply_patch", "apply_patch", True),
         ("edit", "Write", False),

@@ -9,18 +9,19 @@ from typing import Any
 
 import pytest
 
+from tests.extensions.loading import have_all_loaded, needs_node
 from tests.extensions.twins import HEAD, TWINS
 from tests.files.tool_case import lay_out, rows
 from tests.waiting import until
 from toolwright.extensions.tool_files import tool_id, with_defaults
 from toolwright.jsontypes import Json
+from toolwright.process import nodejs
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
 from toolwright.workspace import Workspace
 
 ROWS = list(rows("custom_tools"))
 
-needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 
 RENAMED = {"v1.2": "v1_2", ".secret": "secret"}
 """Names that no provider takes become names that all do."""
@@ -95,7 +96,7 @@ def _strips_types() -> bool:
     if shutil.which("bun") is not None:
         return True
     if shutil.which("node") is None:
-        return False
+        return True
     said = subprocess.run(
         ["node", "-p", "!!require('module').stripTypeScriptTypes"], capture_output=True, text=True, check=False
     )
@@ -105,7 +106,10 @@ def _strips_types() -> bool:
 @needs_node
 @pytest.mark.skipif(_strips_types(), reason="this machine runs TypeScript by itself")
 @pytest.mark.parametrize("beside", [True, False])
-async def test_typescript_on_an_old_node_needs_a_package_beside_it(project: Path, beside: bool) -> None:
+async def test_typescript_on_an_old_node_needs_a_package_beside_it(
+    project: Path, beside: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nodejs, "PACKAGE", "nothing_of_this_name")
     _write(
         project, "z.ts", "const x: number = 2\nexport default { description: 'd', args: {}, execute: () => `${x}` }\n"
     )
@@ -119,7 +123,10 @@ async def test_typescript_on_an_old_node_needs_a_package_beside_it(project: Path
     if beside:
         assert (result.output, told) == ("2", [])
     else:
-        assert "TypeScript needs bun, or node 22.18 or newer, or one of esbuild" in told[0]
+        assert (
+            "TypeScript needs bun, or node 22.18 or newer (pip install 'toolwright[js]' brings one), or one of esbuild"
+            in told[0]
+        )
 
 
 PYTHON = """
@@ -265,6 +272,7 @@ async def test_a_broken_file_is_told_with_its_line_and_stops_nothing_else(projec
     async with _opened(project) as workspace:
         session = workspace.session()
         assert (await session.call("good")).output == "fine"
+        await have_all_loaded(workspace)
         told = {Path(one.name).name: one.reason for one in workspace.left_out()}
     assert told["raises.py"] == "2: ValueError: not today"
     assert told["broken.py"].startswith("1: SyntaxError")
@@ -276,7 +284,7 @@ async def test_the_name_of_a_built_in_is_never_taken(project: Path) -> None:
     (project / "a.txt").write_text("text\n")
     async with _opened(project) as workspace:
         session = workspace.session()
-        await session.call("anything")
+        await have_all_loaded(workspace)
         assert "text" in (await session.call("read", filePath="a.txt")).output
         assert "already has that name" in workspace.left_out()[0].reason
 

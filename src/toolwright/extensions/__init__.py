@@ -33,10 +33,10 @@ def extensions_of(config: Config, environment: Mapping[str, str], *, pure: bool 
         Extension(name="commands", start=_with_commands),
     ]
     foreign = config.settings.foreign
-    hooks = config.settings.hooks or "hooks" in (*foreign.claude, *foreign.codex)
+    hooks = config.settings.hooks or "hooks" in (*foreign.claude, *foreign.codex) or config.claude_plugins
     if hooks or config.settings.experimental.hook:
         found.append(Extension(name="hooks", start=_with_shell_hooks))
-    if not pure and not is_true(environment.get("TOOLWRIGHT_PURE")) and _has_plugins(config):
+    if not pure and not is_true(environment.get("TOOLWRIGHT_PURE")) and has_plugins(config):
         from toolwright.extensions.typed import typed_extensions
 
         found += typed_extensions(config, active_folders(config))
@@ -44,7 +44,8 @@ def extensions_of(config: Config, environment: Mapping[str, str], *, pure: bool 
     return found
 
 
-def _has_plugins(config: Config) -> bool:
+def has_plugins(config: Config) -> bool:
+    """Whether settings or folders name any plugin that may run."""
     folders = active_folders(config)
     return bool(config.settings.plugin) or any((one / kind).is_dir() for one in folders for kind in PLUGIN_FOLDERS)
 
@@ -61,23 +62,30 @@ def _with_shell_hooks(workspace: ExtensionHome) -> AbstractAsyncContextManager[N
     return with_shell_hooks(workspace)
 
 
-def foreign_folders(config: Config, folders: Folders, kind: str) -> list[Path]:
-    """The folders of one kind that Claude Code keeps, the user's before the project's, if the settings want them."""
-    if kind not in config.settings.foreign.claude:
-        return []
-    return [folder / ".claude" / kind for folder in (folders.home, *between(config.root, config.directory))]
+def foreign_commands(config: Config, folders: Folders) -> dict[Path, str]:
+    """The folders of commands that Claude Code keeps, the user's before the project's, if the settings want them.
+
+    Each with what its commands' names begin with: those of plugins with the name of the plugin.
+    """
+    found = {folder: f"{one.name}:" for one in config.claude_plugins for folder in one.commands}
+    if "commands" in config.settings.foreign.claude:
+        keepers = (folders.home, *between(config.root, config.directory))
+        found |= {keeper / ".claude" / "commands": "" for keeper in keepers}
+    return found
 
 
 @asynccontextmanager
 async def _with_commands(workspace: ExtensionHome) -> AsyncIterator[None]:
-    """A prompt that begins with `/name` is what that command comes to."""
+    """A prompt that calls a command is what that command comes to."""
 
     async def hook(proceed: "Callable[[Prompt], Awaitable[TurnEnd]]", prompt: "Prompt", session_id: str) -> "TurnEnd":
-        if not prompt.text.startswith("/"):
+        if prompt.command is None and (prompt.verbatim or not prompt.text.startswith("/")):
             return await proceed(prompt)
         from toolwright.commands import answer_command
 
-        return await answer_command(proceed, prompt, session_id, workspace.commands, workspace.sessions)
+        if workspace.plugins is not None:
+            await workspace.plugins.described()  # some of them bring commands
+        return await answer_command(proceed, prompt, await workspace.sessions.open(session_id), workspace.commands)
 
     workspace.hooks.append(Hook(prompt=hook))
     yield
@@ -88,22 +96,39 @@ def active_folders(config: Config) -> list[Path]:
     return [folder.path for folder in config.folders if config.trusted or folder.level != "project"]
 
 
+def user_folders(config: Config, folders: Folders) -> tuple[Path, ...]:
+    """Return the folders of the user's own code, wherever they lie."""
+    return (folders.data, *(folder.path for folder in config.folders if folder.level != "project"))
+
+
 @asynccontextmanager
 async def _with_tool_files(folders: Sequence[Path], workspace: ExtensionHome) -> AsyncIterator[None]:
     files: ToolFiles | None = None
     places = [str(folder / kind) for folder in folders for kind in TOOL_FOLDERS]
 
-    async def refresh() -> None:
+    def opened() -> "ToolFiles | None":
         nonlocal files
-        if files is None:
-            if not any(map(os.path.isdir, places)):  # before every step
-                return
+        if files is None and any(map(os.path.isdir, places)):  # before every step
             files = _tool_files(folders, workspace)
-        await files.refresh()
+        return files
+
+    async def refresh(wanted: str) -> None:
+        if (known := opened()) is not None:
+            await known.refresh(wanted)
+
+    async def find(tool_id: str) -> None:
+        if (known := opened()) is not None:
+            await known.find(tool_id)
 
     workspace.registry.refresh = refresh
-    yield
-    workspace.registry.refresh = None
+    if any(map(os.path.isdir, places)):  # else each call would look for nothing
+        workspace.registry.finders.append(find)
+    try:
+        yield
+    finally:
+        workspace.registry.refresh = None
+        if files is not None:
+            await files.close()
 
 
 def _tool_files(folders: Sequence[Path], workspace: ExtensionHome) -> "ToolFiles":

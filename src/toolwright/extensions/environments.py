@@ -7,25 +7,31 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
 from toolwright.folders import Folders
 from toolwright.jsontext import read_json
+from toolwright.private import open_private
+from toolwright.process.child import run_child
+from toolwright.process.lookup import Lookup
+from toolwright.process.nodejs import EXTRA, newest_node, npm_command
 from toolwright.record import record
 
 HOST = Path(__file__).with_name("python_host.py")
 JAVASCRIPT_HOST = Path(__file__).with_name("javascript") / "host.mjs"
 OWN_PLUGIN = "@opencode-ai/plugin"
 OLDEST_NODE = 20
-PATIENCE = 600
+INSTALLING = 600.0
 """Seconds for the packages of an environment to be installed."""
+PAUSE = 0.1
+"""Seconds between two looks whether another process has made the environment."""
 _HEADER = re.compile(r"(?m)^# /// script\s*$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
 
 
@@ -64,7 +70,9 @@ def needs_of(file: Path, text: str) -> Needs:
     return Needs(requirements=tuple(wanted), python=str(said.get("requires-python", "")))
 
 
-async def python_command(needs: Needs, folders: Folders, environment: Mapping[str, str]) -> list[str]:
+async def python_command(
+    needs: Needs, folders: Folders, lookup: Lookup, environment: Mapping[str, str]
+) -> Sequence[str]:
     """The command of a host in the environment that fits; made first if it is not there."""
     started = ["-P", str(HOST), str(Path(__file__).parents[2])]
     if not needs.key:
@@ -72,75 +80,93 @@ async def python_command(needs: Needs, folders: Folders, environment: Mapping[st
     place = folders.data / "environments" / needs.key
     python = place / "bin" / "python"
     if not (place / "complete").exists():
-        await asyncio.to_thread(_make_environment, place, needs, environment)
+        async with in_time("The packages that it needs"), alone(place.parent / f"{place.name}.lock"):
+            if not (place / "complete").exists():
+                await _make_environment(place, needs, lookup, lookup.around(environment))
     return [str(python), *started]
 
 
-def _make_environment(place: Path, needs: Needs, environment: Mapping[str, str]) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with _alone(place.parent / f"{place.name}.lock"):
-        if (place / "complete").exists():
-            return
-        shutil.rmtree(place, ignore_errors=True)
-        uv = shutil.which("uv", path=environment.get("PATH"))
-        python = str(place / "bin" / "python")
-        if uv:
-            wanted = ["--python", needs.python] if needs.python else ["--python", sys.executable]
-            _run([uv, "venv", *wanted, str(place)], environment)
-            install = [uv, "pip", "install", "--python", python]
-        else:
-            _run([sys.executable, "-m", "venv", str(place)], environment)
-            install = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "-q"]
-        if needs.requirements:
-            _run([*install, *needs.requirements], environment)
-        (place / "complete").write_text(json.dumps(needs.requirements))
+async def _make_environment(place: Path, needs: Needs, lookup: Lookup, environment: Mapping[str, str]) -> None:
+    await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+    uv = lookup.find("uv")
+    python = str(place / "bin" / "python")
+    if uv:
+        wanted = ["--python", needs.python] if needs.python else ["--python", sys.executable]
+        await run_step([uv, "venv", *wanted, str(place)], environment)
+        install = [uv, "pip", "install", "--python", python]
+    else:
+        await run_step([sys.executable, "-m", "venv", str(place)], environment)
+        install = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "-q"]
+    if needs.requirements:
+        # Not as arguments, which everybody can see: an address of a package may have a password in it.
+        with open_private(place / "requirements.txt") as stream:
+            stream.write("\n".join(needs.requirements).encode())
+        await run_step([*install, "-r", str(place / "requirements.txt")], environment)
+    (place / "complete").write_text(json.dumps(needs.requirements))
 
 
-@contextmanager
-def _alone(file: Path) -> Iterator[None]:
+@asynccontextmanager
+async def in_time(what: str) -> AsyncIterator[None]:
+    """Give what is done inside the time that an installation has."""
+    try:
+        async with time_limit(INSTALLING):
+            yield
+    except TimeoutError:
+        raise ToolError(f"{what} were not installed within {INSTALLING:g} seconds.", "timeout") from None
+
+
+@asynccontextmanager
+async def alone(file: Path) -> AsyncIterator[None]:
     """Two processes that want the same environment make it once."""
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with file.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                await asyncio.sleep(PAUSE)
         yield
 
 
-def _run(argv: Sequence[str], environment: Mapping[str, str], cwd: Path | None = None) -> None:
+async def run_step(argv: Sequence[str], environment: Mapping[str, str], cwd: Path | None = None) -> str:
+    """Run one step of an installation and return what it printed; who gives up waiting for it ends it."""
+    shown = " ".join(argv[:4])
     try:
-        done = subprocess.run(
-            argv,
-            env={**os.environ, **environment},
-            cwd=cwd,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ToolError(f"{' '.join(argv[:4])} could not be run: {error}.") from error
-    if done.returncode:
-        lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        raise ToolError(f"{' '.join(argv[:4])} failed: {lines[-1] if lines else f'code {done.returncode}'}")
+        ran = await run_child(argv, env={**os.environ, **environment}, cwd=cwd, seconds=None)
+    except OSError as error:
+        raise ToolError(f"{shown} could not be run: {error}.") from error
+    if ran.code:
+        text = (ran.err or ran.out).decode("utf-8", "replace")
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        raise ToolError(f"{shown} failed: {lines[-1] if lines else f'code {ran.code}'}")
+    return ran.out.decode("utf-8", "replace")
 
 
-def javascript_runtime(environment: Mapping[str, str]) -> str:
-    """bun if it is there, else node. ToolError if there is neither."""
-    for name in ("bun", "node"):
-        if found := shutil.which(name, path=environment.get("PATH")):
-            return found
-    raise ToolError(f"Neither bun nor node is on the PATH. Install bun, or node {OLDEST_NODE} or newer.", "missing")
+async def javascript_runtime(lookup: Lookup) -> str:
+    """Return bun if it is there, else the newest node there is. ToolError if there is neither."""
+    runtime = lookup.find("bun") or await newest_node(lookup)
+    if runtime is not None:
+        return runtime
+    fault = lookup.why_not("bun") or lookup.why_not("node")
+    nothing = f"{fault}, so it is not run." if fault else "Neither bun nor node is on the PATH."
+    raise ToolError(
+        f"{nothing} pip install '{EXTRA}' brings a node; so does installing bun, or node {OLDEST_NODE} or newer.",
+        "missing",
+    )
 
 
-async def javascript_command(folders: Sequence[Path], environment: Mapping[str, str]) -> list[str]:
+async def javascript_command(folders: Sequence[Path], lookup: Lookup, environment: Mapping[str, str]) -> Sequence[str]:
     """The command of the host for JavaScript, once the packages of the config folders are installed."""
-    runtime = javascript_runtime(environment)
+    runtime = await javascript_runtime(lookup)
     for folder in folders:
-        await asyncio.to_thread(_install_packages, folder, environment)
+        async with in_time(f"The packages of {folder / 'package.json'}"):
+            await _install_packages(folder, lookup, lookup.around(environment))
     quiet = [] if runtime.endswith("bun") else ["--no-warnings"]
     return [runtime, *quiet, str(JAVASCRIPT_HOST)]
 
 
-def _install_packages(folder: Path, environment: Mapping[str, str]) -> None:
+async def _install_packages(folder: Path, lookup: Lookup, environment: Mapping[str, str]) -> None:
     """What package.json depends on, without its scripts; nothing if it is there as it was asked for."""
     file = folder / "package.json"
     if not file.is_file():
@@ -157,12 +183,17 @@ def _install_packages(folder: Path, environment: Mapping[str, str]) -> None:
         return
     if not mark.exists() and all((folder / "node_modules" / name).is_dir() for name in wanted if name != OWN_PLUGIN):
         return
-    bun, npm = (shutil.which(name, path=environment.get("PATH")) for name in ("bun", "npm"))
+    bun, npm = lookup.find("bun"), npm_command(lookup)
     if bun:
-        _run([bun, "install", "--ignore-scripts", "--no-save"], environment, folder)
+        await run_step([bun, "install", "--ignore-scripts", "--no-save"], environment, folder)
     elif npm:
-        _run([npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-save"], environment, folder)
+        await run_step(
+            [*npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-save"], environment, folder
+        )
     else:
-        raise ToolError(f"{file} needs packages, but neither bun nor npm is on the PATH.", "missing")
+        raise ToolError(
+            f"{file} needs packages, but neither bun nor npm is on the PATH. pip install '{EXTRA}' brings npm.",
+            "missing",
+        )
     mark.parent.mkdir(exist_ok=True)
     mark.write_text(stamp)

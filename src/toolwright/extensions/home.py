@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from toolwright.agents import Agents
 from toolwright.call import Caller
 from toolwright.config.load import Config
 from toolwright.events import Bus
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from toolwright.extensions.hosts import Hosts
     from toolwright.extensions.plugins import Plugins
     from toolwright.extensions.shell_hooks import ShellHooks
+    from toolwright.models.connect import Connections
+    from toolwright.process.lookup import Lookup
     from toolwright.process.scope import Scopes
     from toolwright.session.sessions import Sessions
 
@@ -30,6 +33,7 @@ class ExtensionHome(Protocol):
     """A workspace, as seen from an extension."""
 
     config: Config
+    agents: Agents
     folders: Folders
     environment: Mapping[str, str]
     directory: Path
@@ -47,9 +51,15 @@ class ExtensionHome(Protocol):
     sessions_open: dict[str, Session]
 
     @property
+    def default_model(self) -> str: ...
+    @property
+    def connections(self) -> "Connections": ...
+    @property
     def hosts(self) -> "Hosts": ...
     @property
     def scopes(self) -> "Scopes": ...
+    @property
+    def lookup(self) -> "Lookup": ...
     @property
     def sessions(self) -> "Sessions": ...
     @property

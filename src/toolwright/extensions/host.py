@@ -1,13 +1,16 @@
 """A host: a program of ours in which other people's tools and plugins run, spoken to in JSON lines."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from toolwright.deadline import Deadline, time_limit, to_the_end
 from toolwright.definition import Attachment, Result, ToolContext
-from toolwright.errors import Kind, ToolError
+from toolwright.errors import CallChanged, Kind, ToolError
+from toolwright.extension import CALLING, STARTING
 from toolwright.jsontypes import Json
 from toolwright.process.scope import Scopes
 from toolwright.process.spoken import Speech, SpokenProgram
@@ -23,6 +26,8 @@ ASIDE = 'exec 3>&1 1>&2 4<&0 0</dev/null; exec "$@"'
 """Our pipes on descriptors 3 and 4, so that what a tool prints or reads is no part of the conversation."""
 FAREWELL = 0.5
 """Seconds a stopped call has to notice that it was stopped."""
+TURN = 2.0
+"""Seconds after which a file that is still being loaded goes on in a program of its own, and the next has its turn."""
 _KINDS = frozenset(get_args(Kind))
 
 
@@ -43,14 +48,58 @@ class Host:
     """Makes what it needs before its first start, and says what to start; in place of `argv`."""
     requests: "Callable[[], Requests | None]" = lambda: None
     """What answers a plugin's client, if anything does."""
+    keep_login: "Callable[[Json], Json] | None" = None
+    """Stores a login that a plugin has renewed."""
+    project: Callable[[], Json] = dict[str, Any]
+    """The project, and which code of it may run, told before anything is loaded."""
+    refused: Callable[[str], None] = lambda _file: None
+    """Told of code of the project that was not run."""
     _link: "HostRun | None" = None
+    _preparing: "asyncio.Task[Sequence[str]] | None" = None
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _loading: asyncio.Lock = field(default_factory=asyncio.Lock)
     _retired: "set[HostRun]" = field(default_factory=set)
-    _contexts: dict[str, ToolContext] = field(default_factory=dict[str, ToolContext])
+    _calls: "dict[str, _Call]" = field(default_factory=dict)
+
+    async def load(self, path: str) -> Any:
+        """Load a file and say what it brings. HostFailure if it cannot be loaded, or not in time."""
+        # What it needs is installed first, within a limit of its own.
+        await self._linked()
+        # One after the other, for one that does not come to its end holds up all that are in its program.
+        async with self._loading:
+            work = asyncio.ensure_future(self._loaded(path))
+            try:
+                await asyncio.wait([work], timeout=TURN)
+                if not work.done():
+                    self.retire()
+            except asyncio.CancelledError:
+                work.cancel()
+                raise
+        return await work
+
+    async def _loaded(self, path: str) -> Any:
+        link = await self._linked()
+        try:
+            async with time_limit(STARTING):
+                content = await self._ask(link, "load", {"path": path})
+        except TimeoutError:
+            raise HostFailure(f"it was not loaded within {STARTING:g} seconds", "timeout") from None
+        link.loaded.add(path)
+        return content
+
+    def has_loaded(self, path: str) -> bool:
+        return self._link is not None and path in self._link.loaded
+
+    @property
+    def is_preparing(self) -> bool:
+        """True while what it needs is being made."""
+        return self._preparing is not None
 
     async def request(self, method: str, params: Json) -> Any:
         """The answer of the host. HostFailure if it has none."""
-        link = await self._linked()
+        return await self._ask(await self._linked(), method, params)
+
+    async def _ask(self, link: "HostRun", method: str, params: Json) -> Any:
         link.busy += 1
         try:
             return await link.peer.request(method, params)
@@ -61,7 +110,7 @@ class Host:
         except RpcClosed as error:
             raise HostFailure(await link.last_words()) from error
         except asyncio.CancelledError:
-            await self._drop_if_deaf(link)
+            await to_the_end(self._drop_if_deaf(link))
             raise
         finally:
             link.busy -= 1
@@ -79,14 +128,19 @@ class Host:
             "directory": str(ctx.directory),
             "worktree": str(worktree),
         }
-        self._contexts[ctx.call_id] = ctx
+        request = {"path": path, "name": name, "arguments": arguments, "context": context}
         try:
-            answer = await self.request(
-                "call", {"path": path, "name": name, "arguments": arguments, "context": context}
-            )
+            async with time_limit(CALLING) as limit:
+                call = self._calls[ctx.call_id] = _Call(ctx, limit)
+                return result_of(await self.request("call", request))
+        except HostFailure:
+            if call.changes:
+                raise call.changes[0] from None
+            raise
+        except TimeoutError:
+            raise HostFailure(f"{name} took longer than {CALLING / 60:g} minutes and was stopped.", "timeout") from None
         finally:
-            del self._contexts[ctx.call_id]
-        return result_of(answer)
+            self._calls.pop(ctx.call_id, None)
 
     @property
     def is_running(self) -> bool:
@@ -102,6 +156,9 @@ class Host:
         links = [*self._retired, *([self._link] if self._link else [])]
         self._retired.clear()
         self._link = None
+        if self._preparing is not None:
+            self._preparing.cancel()
+            await asyncio.wait([self._preparing])
         await asyncio.gather(*(link.close() for link in links))
 
     async def _linked(self) -> "HostRun":
@@ -112,19 +169,54 @@ class Host:
             if self._link is not None and self._link.peer.ended.is_set():
                 await self._link.close()
                 self._link = None
-            if self._link is None:
-                argv = await self.prepare() if self.prepare is not None else self.argv
-                self._link = await HostRun.start(
-                    self.scopes(), ["/bin/sh", "-c", ASIDE, self.name, *argv], self.cwd, self.env, self
-                )
-            return self._link
+            link = self._link
+            if link is None:
+                argv = await self._command()
+                started = ["/bin/sh", "-c", ASIDE, self.name, *argv]
+                link = self._link = await HostRun.start(self.scopes(), started, self.cwd, self.env, self)
+                # While it is introduced it may be retired, and is then whose call this is all the same.
+                await self._introduce(link)
+            return link
+
+    async def _command(self) -> Sequence[str]:
+        """Return what to start. The making of what it needs goes on although its caller waits no longer."""
+        if self.prepare is None:
+            return self.argv
+        if self._preparing is None:
+            self._preparing = asyncio.ensure_future(self._prepared(self.prepare))
+            # Whoever wanted it may have gone when it fails.
+            self._preparing.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return await asyncio.shield(self._preparing)
+
+    async def _prepared(self, prepare: Callable[[], Awaitable[Sequence[str]]]) -> Sequence[str]:
+        try:
+            return await prepare()
+        finally:
+            self._preparing = None
+
+    async def _introduce(self, link: "HostRun") -> None:
+        project = self.project()
+        if not project:
+            return
+        try:
+            async with time_limit(STARTING):
+                await link.peer.request("project", project)
+        except TimeoutError:
+            self._link = None
+            await link.close()
+            raise HostFailure(f"it did not start within {STARTING:g} seconds", "timeout") from None
+        except (RpcError, RpcClosed) as error:
+            self._link = None
+            words = await link.last_words() if isinstance(error, RpcClosed) else str(error)
+            await link.close()
+            raise HostFailure(words) from error
 
     async def _drop_if_deaf(self, link: "HostRun") -> None:
         """A call that was stopped and does not heed it would go on unseen: end the program in which it runs."""
         if link.busy > 1 or link.peer.ended.is_set():
             return
         try:
-            async with asyncio.timeout(FAREWELL):
+            async with time_limit(FAREWELL):
                 await link.peer.request("idle")
         except (TimeoutError, RpcClosed, RpcError):
             if self._link is link:
@@ -136,20 +228,25 @@ class Host:
     async def answer(self, method: str, params: Any) -> Any:
         if method == "client":
             return await self._answer_client(params)
-        ctx = self._contexts.get(params.get("call", ""))
-        if ctx is None:
+        call = self._calls.get(params.get("call", ""))
+        if call is None:
             raise RpcError("That call is over.", data={"kind": "aborted"})
         try:
-            if method == "ask":
-                await ctx.ask_all(_request(params))
-                return None
-            result = await ctx.call(str(params.get("tool")), params.get("arguments") or {})
+            with call.untimed():
+                if method == "ask":
+                    await call.ctx.ask_all(_request(params))
+                    return None
+                result = await call.ctx.call(str(params.get("tool")), params.get("arguments") or {})
         except ToolError as error:
+            if isinstance(error, CallChanged):
+                call.changes.append(error)
             raise RpcError(str(error), data={"kind": error.kind}) from error
         failed = result.error.kind if result.error else None
         return {"title": result.title, "output": result.output, "metadata": result.metadata, "error": failed}
 
     async def _answer_client(self, params: Json) -> Json:
+        if params.get("name") == "auth.set" and self.keep_login is not None:
+            return self.keep_login(params)
         requests = self.requests()
         if requests is None:
             raise RpcError("A plugin's client cannot be used here: the workspace was opened without a server.")
@@ -159,10 +256,31 @@ class Host:
             raise RpcError(str(error), data={"kind": error.kind}) from error
 
     def notified(self, method: str, params: Any) -> None:
-        ctx = self._contexts.get(params.get("call", "")) if isinstance(params, dict) else None
-        if method == "metadata" and ctx is not None:
+        if method == "refused" and isinstance(params, dict):
+            self.refused(str(params.get("file")))
+        call = self._calls.get(params.get("call", "")) if isinstance(params, dict) else None
+        if method == "metadata" and call is not None:
             title, metadata = params.get("title"), params.get("metadata")
-            ctx.metadata(str(title) if title else None, metadata if isinstance(metadata, dict) else {})
+            call.ctx.metadata(str(title) if title else None, metadata if isinstance(metadata, dict) else {})
+
+
+@record(frozen=True, slots=True)
+class _Call:
+    """A call under way, and the time it has."""
+
+    ctx: ToolContext
+    limit: Deadline
+    changes: list[CallChanged] = field(default_factory=list[CallChanged])
+    """The arguments with which a person wants it made instead."""
+
+    @contextmanager
+    def untimed(self) -> Iterator[None]:
+        """Do inside what others do for the call: its time begins anew afterwards."""
+        self.limit.move(None)
+        try:
+            yield
+        finally:
+            self.limit.move(asyncio.get_running_loop().time() + CALLING)
 
 
 class HostRun:
@@ -171,6 +289,8 @@ class HostRun:
     def __init__(self, program: SpokenProgram) -> None:
         self.peer = program.peer
         self.busy = 0
+        self.loaded = set[str]()
+        """The files that it has loaded."""
         self._program = program
 
     @classmethod

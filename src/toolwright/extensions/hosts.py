@@ -7,16 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolwright.definition import Result, ToolContext
+from toolwright.errors import ToolError
 from toolwright.extensions.environments import javascript_command, needs_of, python_command
 from toolwright.extensions.host import Host
+from toolwright.extensions.imports import JAVASCRIPT, hash_of, javascript_imports
 from toolwright.folders import Folders
 from toolwright.jsontypes import Json
+from toolwright.process.sight import is_in
 from toolwright.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from toolwright.extensions.home import Requests
+    from toolwright.process.lookup import Lookup
     from toolwright.process.scope import Scopes
 
 
@@ -27,27 +31,57 @@ class Hosts:
     scopes: "Callable[[], Scopes]"
     folders: Folders
     environment: Mapping[str, str]
+    lookup: "Lookup"
     directory: Path
     worktree: Path
     requests: "Callable[[], Requests | None]" = lambda: None
     """What answers a plugin's client, if anything does."""
     config_folders: Sequence[Path] = ()
     """Whose package.json is installed for JavaScript."""
+    known: "Callable[[], Sequence[str] | None]" = lambda: None
+    """The hashes of what of the project may run; None for all of it."""
+    exempt: Sequence[Path] = ()
+    """Folders that are the user's, should they lie in the project."""
+    refused: "Callable[[Path], None]" = lambda _path: None
+    """Told of code of the project that was not run."""
     _hosts: dict[str, Host] = field(default_factory=dict[str, Host])
     _of_file: dict[Path, Host] = field(default_factory=dict[Path, Host])
 
     async def load(self, path: Path) -> Json:
         """The tools of a file."""
-        said: Any = await self.of(path).request("load", {"path": str(path)})
-        return {"tools": list(said["tools"]), "files": list(said["files"])}
+        self.check(path)
+        said: Any = await self.of(path).load(str(path))
+        return {"tools": list(said["tools"]), "files": [*said["files"], *map(str, _imports(path))]}
+
+    async def imports(self, path: Path) -> list[Path]:
+        """Return the files that importing one takes. One in Python is imported for it."""
+        if path.suffix in JAVASCRIPT:
+            return _imports(path)
+        said: Any = await self.of(path).request("imports", {"path": str(path)})
+        return [Path(file) for file in said["files"]]
+
+    def check(self, path: Path) -> None:
+        """Raise ToolError if JavaScript would import code of the project that may not run. Python is asked later."""
+        known = self.known() if path.suffix in JAVASCRIPT else None
+        if known is None:
+            return
+        for file in (path, *_imports(path)):
+            if is_in(file, [self.worktree]) and not is_in(file, self.exempt) and hash_of(file) not in known:
+                self.refused(file)
+                name = file.relative_to(self.worktree)
+                raise ToolError(f"{name} has changed since you trusted the project, or was no part of it; see tw trust")
 
     async def call(self, path: Path, name: str, arguments: Json, ctx: ToolContext) -> Result:
-        return await self.of(path).call(str(path), name, arguments, ctx, self.worktree)
+        self.check(path)
+        host = self.of(path)
+        if not host.has_loaded(str(path)):
+            await host.load(str(path))
+        return await host.call(str(path), name, arguments, ctx, self.worktree)
 
-    def of(self, path: Path, name: str = "") -> Host:
-        """The host for a file, or for one of several of its kind by name."""
+    def of(self, path: Path, name: str = "", before: "Callable[[], Awaitable[None]] | None" = None) -> Host:
+        """The host for a file, or for one of several of its kind by name; `before` makes what the file needs."""
         if path not in self._of_file:
-            self._of_file[path] = self._host_for(path, name)
+            self._of_file[path] = self._host_for(path, name, before)
         return self._of_file[path]
 
     def retire(self, path: Path) -> None:
@@ -59,13 +93,26 @@ class Hosts:
         for host in self._hosts.values():
             await host.close()
 
-    def _host_for(self, path: Path, name: str) -> Host:
-        if path.suffix not in (".js", ".ts", ".mjs", ".mts"):
+    def _project(self) -> Json:
+        known = self.known()
+        return {
+            "root": str(self.worktree),
+            "known": None if known is None else list(known),
+            "exempt": [str(folder) for folder in self.exempt],
+        }
+
+    @property
+    def around(self) -> dict[str, str]:
+        """The environment of programs that tools are."""
+        return self.lookup.around_theirs(self.environment)
+
+    def _host_for(self, path: Path, name: str, before: "Callable[[], Awaitable[None]] | None") -> Host:
+        if path.suffix not in JAVASCRIPT:
             needs = needs_of(path, path.read_text("utf-8", "replace") if path.suffix == ".py" else "")
-            prepare = partial(python_command, needs, self.folders, self.environment)
+            prepare = partial(python_command, needs, self.folders, self.lookup, self.environment)
             key = f"python {needs.key}"
         else:
-            prepare, key = partial(javascript_command, self.config_folders, self.environment), "javascript"
+            prepare, key = partial(self._javascript, before), "javascript"
         key = f"{key} {name}"
         if key not in self._hosts:
             self._hosts[key] = Host(
@@ -74,7 +121,19 @@ class Hosts:
                 prepare=prepare,
                 scopes=self.scopes,
                 cwd=self.directory,
-                env={**self.environment, "TOOLWRIGHT_HOST": "1"},
+                env={**self.around, "TOOLWRIGHT_HOST": "1"},
                 requests=self.requests,
+                project=self._project,
+                refused=lambda file: self.refused(Path(file)),
             )
         return self._hosts[key]
+
+    async def _javascript(self, before: "Callable[[], Awaitable[None]] | None") -> Sequence[str]:
+        if before is not None:
+            await before()
+        return await javascript_command(self.config_folders, self.lookup, self.environment)
+
+
+def _imports(path: Path) -> list[Path]:
+    """Return what a file in JavaScript imports; nothing for others."""
+    return javascript_imports(path) if path.suffix in JAVASCRIPT else []

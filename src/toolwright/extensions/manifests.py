@@ -5,12 +5,16 @@ import os
 from pathlib import Path
 from typing import Any
 
+from toolwright.acts import CLASSES
+from toolwright.deadline import time_limit
 from toolwright.definition import Result, Tool, ToolContext
 from toolwright.errors import ToolError
+from toolwright.extension import CALLING
 from toolwright.extensions.hosts import Hosts
-from toolwright.extensions.program import run_program
 from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
+from toolwright.process.run import run_program
+from toolwright.process.scope import Program
 from toolwright.schema import problems_with
 
 _MANIFEST = {
@@ -19,6 +23,7 @@ _MANIFEST = {
         "description": {"type": "string"},
         "parameters": {"type": "object"},
         "command": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+        "act": {"enum": list(CLASSES)},
     },
     "required": ["description", "command"],
 }
@@ -42,18 +47,25 @@ def manifest_tool(path: Path, tool_id: str, hosts: Hosts) -> Tool:
 
         return Result(await _output(command, with_defaults(arguments, parameters), ctx, hosts))
 
-    return Tool(id=tool_id, description=said["description"], parameters=parameters, run=run)
+    return Tool(id=tool_id, description=said["description"], parameters=parameters, run=run, act=said.get("act"))
 
 
 async def _output(command: list[str], arguments: Json, ctx: ToolContext, hosts: Hosts) -> str:
     env = {
-        **hosts.environment,
+        **hosts.around,
         "TOOLWRIGHT_SESSION": ctx.session_id,
         "TOOLWRIGHT_CALL": ctx.call_id,
         "TOOLWRIGHT_AGENT": ctx.agent,
     }
     given = json.dumps(arguments, ensure_ascii=False).encode()
-    done = await run_program(hosts.scopes(), command, cwd=ctx.directory, env=env, given=given)
+    program = command[0] if "/" in command[0] else hosts.lookup.need(command[0])
+    started = Program(argv=(program, *command[1:]), cwd=ctx.directory, env=env)
+    try:
+        async with time_limit(CALLING):
+            done = await run_program(hosts.scopes(), started, given)
+    except TimeoutError:
+        problem = f"{Path(command[0]).name} took longer than {CALLING / 60:g} minutes and was stopped."
+        raise ToolError(problem, "timeout") from None
     if done.code != 0:
         said = done.err.strip() or done.out.strip()
         raise ToolError(f"{Path(command[0]).name} {done.how}{f': {said}' if said else ''}")

@@ -3,14 +3,17 @@
 import hashlib
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from toolwright.errors import ConfigError
+from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
-from toolwright.private import make_folder
+from toolwright.private import update
 from toolwright.record import record
 
-VERSION = 1
+VERSION = 3
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -22,7 +25,7 @@ class Memory:
     def recall(self, file: str) -> Json | None:
         """What was stored of a file; None if anything of it has changed since."""
         try:
-            said: Any = json.loads(self._place(file).read_text("utf-8"))
+            said: Any = read_json(self._place(file).read_text("utf-8"))
             if said["version"] == VERSION and all(_hash(one) == digest for one, digest in said["hashes"].items()):
                 return {**said["said"], "files": list(said["hashes"])}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -32,13 +35,8 @@ class Memory:
     def store(self, file: str, said: Json) -> None:
         hashes = {one: _hash(one) for one in said["files"]}
         text = json.dumps({"version": VERSION, "said": said, "hashes": hashes})
-        try:
-            make_folder(self.folder)
-            scratch = self._place(file).with_suffix(f".{os.getpid()}")
-            scratch.write_text(text, "utf-8")
-            scratch.replace(self._place(file))
-        except OSError:
-            pass  # the next list loads it again
+        with suppress(ConfigError):  # the next list loads it again
+            update(self._place(file), lambda _: text)
 
     def _place(self, file: str) -> Path:
         return self.folder / f"{hashlib.sha256(os.fsencode(file)).hexdigest()[:32]}.json"

@@ -7,19 +7,24 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from toolwright.auth import AuthFile
 from toolwright.definition import Call, Result, ToolContext
+from toolwright.errors import PermissionDenied, ToolError
 from toolwright.events import Event
 from toolwright.extension import ExtensionProblem, Hook
 from toolwright.extensions.answering import answering_first
+from toolwright.extensions.contributions import join_contributions
 from toolwright.extensions.home import ExtensionHome
 from toolwright.extensions.memory import Memory
+from toolwright.extensions.packages import PackageStore
+from toolwright.extensions.plugin_logins import PluginLogins
 from toolwright.extensions.plugins import Plugin, Plugins, plugin_sources
 from toolwright.extensions.typed import entry_point, is_typed
 from toolwright.hooks import Proceed
 from toolwright.inbox import Question, Reply
 from toolwright.jsontypes import Json
 from toolwright.models.hooked import ModelRequest, Stream
-from toolwright.models.model import AssistantMessage, ModelMessage, SystemMessage, ToolMessage, UserMessage
+from toolwright.models.model import AssistantMessage, ModelMessage, SystemMessage, ToolMessage, ToolSpec, UserMessage
 from toolwright.process.environment import ADDED
 from toolwright.session.events import SessionStatus
 from toolwright.session.prompt import Prompt
@@ -36,20 +41,26 @@ async def with_plugins(workspace: ExtensionHome) -> AsyncIterator[None]:
     """Join the plugins of the settings and folders to a workspace, as long as it is open."""
     from toolwright.extensions import active_folders
 
-    sources, missing = plugin_sources(workspace.config, active_folders(workspace.config))
+    store = store_of(workspace)
+    sources, missing = plugin_sources(workspace.config, active_folders(workspace.config), store)
     missing = [(name, reason) for name, reason in missing if entry_point(name) is None]
     plugins = Plugins(
         plugins=[Plugin(source=source) for source in sources if not is_typed(source.path)],
         hosts=workspace.hosts,
         registry=workspace.registry,
         memory=Memory(folder=workspace.folders.cache / "plugins"),
+        store=store,
+        logins=PluginLogins(connections=lambda: workspace.connections, file=AuthFile(workspace.folders.auth)),
         tell=partial(_tell_users, workspace),
+        settings=lambda: _json(workspace.config.data),
+        join=partial(join_contributions, workspace),
     )
     workspace.problems += (ExtensionProblem(name=name, reason=reason) for name, reason in missing)
     workspace.reports.append(
         lambda: [ExtensionProblem(name=str(one.source.path), reason=one.error) for one in plugins.plugins if one.error]
     )
     workspace.plugins = plugins
+    plugins.recall()
     hook = _hook(plugins)
     workspace.hooks.append(hook)
     if hook.call is not None:
@@ -57,10 +68,10 @@ async def with_plugins(workspace: ExtensionHome) -> AsyncIterator[None]:
     workspace.inbox.answer = answering_first(_decides(plugins), workspace.inbox.answer)
     earlier = workspace.registry.refresh
 
-    async def refresh() -> None:
+    async def refresh(wanted: str) -> None:
         await plugins.described()
         if earlier is not None:
-            await earlier()
+            await earlier(wanted)
 
     workspace.registry.refresh = refresh
     telling = asyncio.create_task(_tell(plugins, following := workspace.bus.follow(limit=WAITING)))
@@ -73,11 +84,17 @@ async def with_plugins(workspace: ExtensionHome) -> AsyncIterator[None]:
         workspace.registry.refresh = earlier
 
 
+def store_of(workspace: ExtensionHome) -> PackageStore:
+    """Where the packages of a user's plugins are."""
+    folder = workspace.folders.data / "plugins"
+    return PackageStore(folder=folder, lookup=workspace.lookup, environment=workspace.environment)
+
+
 def _hook(plugins: Plugins) -> Hook:
     async def around_call(proceed: Proceed, call: Call, ctx: ToolContext) -> Result:
         about: Json = {"tool": call.tool, "sessionID": ctx.session_id, "callID": ctx.call_id}
         if isinstance(call.arguments, dict):
-            before = await plugins.fire("tool.execute.before", about, {"args": call.arguments}, strict=True)
+            before = await _guarded(plugins, about, call.arguments)
             call = replace(call, arguments=(before or {}).get("args", call.arguments))
         added = await _variables(plugins, call, ctx)
         token = ADDED.set(added) if added else None
@@ -113,6 +130,16 @@ def _hook(plugins: Plugins) -> Hook:
         await proceed()
 
     return Hook(call=around_call, prompt=around_prompt, request=around_request, compaction=around_compaction)
+
+
+async def _guarded(plugins: Plugins, about: Json, arguments: Json) -> Json | None:
+    """What the plugins make of the arguments. What one of them throws here is its way to say no."""
+    try:
+        return await plugins.fire("tool.execute.before", about, {"args": arguments}, strict=True)
+    except ToolError as error:
+        if error.kind != "crash":
+            raise
+        raise PermissionDenied(str(error)) from error
 
 
 async def _variables(plugins: Plugins, call: Call, ctx: ToolContext) -> dict[str, str]:
@@ -180,6 +207,9 @@ async def _transformed(plugins: Plugins, request: ModelRequest) -> ModelRequest:
             top_k=said["topK"] if isinstance(said.get("topK"), int) else None,
             options=said["options"] if isinstance(said.get("options"), dict) else settings.options,
         )
+    tools = (
+        [await _redefined(plugins, one) for one in request.tools] if plugins.has("tool.definition") else request.tools
+    )
     if plugins.has("experimental.chat.system.transform"):
         system = [one.text for one in messages if isinstance(one, SystemMessage)]
         answer = await plugins.fire("experimental.chat.system.transform", about, {"system": list(system)}) or {}
@@ -189,7 +219,23 @@ async def _transformed(plugins: Plugins, request: ModelRequest) -> ModelRequest:
             messages = [*(SystemMessage(text=text) for text in told), *rest]
     if plugins.has("experimental.chat.messages.transform"):
         messages = await _messages(plugins, request.session_id, messages)
-    return replace(request, messages=messages, settings=settings)
+    return replace(request, messages=messages, settings=settings, tools=tools)
+
+
+async def _redefined(plugins: Plugins, tool: ToolSpec) -> ToolSpec:
+    """A tool as a plugin has it described to the model. What it does stays the same."""
+    if (known := plugins.redefined.get(id(tool))) is not None:
+        return known[1]
+    shown: Json = {"description": tool.description, "parameters": _json(tool.schema)}
+    said = await plugins.fire("tool.definition", {"toolID": tool.name}, shown) or shown
+    description, parameters = said.get("description"), said.get("parameters")
+    made = replace(
+        tool,
+        description=description if isinstance(description, str) else tool.description,
+        schema=parameters if isinstance(parameters, dict) else tool.schema,
+    )
+    plugins.redefined[id(tool)] = tool, made
+    return made
 
 
 async def _messages(plugins: Plugins, session_id: str, messages: list[ModelMessage]) -> list[ModelMessage]:
@@ -235,7 +281,7 @@ def _retold(message: ModelMessage, texts: list[str]) -> ModelMessage:
 
 def _tell_users(workspace: ExtensionHome, words: str) -> None:
     for session_id in workspace.sessions_open:
-        status: dict[str, object] = {"type": "busy", "doing": words}
+        status: dict[str, object] = {"type": "busy", "notice": words}
         workspace.bus.publish(SessionStatus(session_id=session_id, status=status))
 
 

@@ -5,18 +5,25 @@ import hashlib
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from toolwright.config.load import Config
+from toolwright.deadline import time_limit
 from toolwright.definition import Result, Tool, ToolContext
 from toolwright.errors import ToolError
+from toolwright.extension import STARTING
+from toolwright.extensions.contributions import KINDS as KINDS_ADDED
+from toolwright.extensions.contributions import added
 from toolwright.extensions.host import Host
 from toolwright.extensions.hosts import Hosts
 from toolwright.extensions.memory import Memory
+from toolwright.extensions.packages import Package, PackageStore, main_of, package_of
+from toolwright.extensions.plugin_logins import PluginLogins, kept_by
 from toolwright.extensions.tool_files import with_defaults
-from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
+from toolwright.models.model import ToolSpec
 from toolwright.record import record
 from toolwright.registry import Registry, plain_name, ready
 
@@ -24,22 +31,25 @@ log = logging.getLogger(__name__)
 
 KINDS = ("plugin", "plugins")
 ENDINGS = (".py", ".js", ".ts", ".mjs", ".mts")
-TO_START = 30.0
-"""Seconds for a plugin to start."""
 SLOW = 2.0
 """Seconds after which the user is told what is waited for."""
 TO_ANSWER = 10.0
 """Seconds for one of its hooks."""
+_REMEMBERED = ("hooks", "tools", "passedOver", "config", "logins", "providers")
 HOOKS = frozenset(
     {
+        "auth",
         "event",
+        "provider",
         "tool",
         "tool.execute.before",
         "tool.execute.after",
         "permission.ask",
         "chat.message",
         "chat.params",
+        "config",
         "shell.env",
+        "tool.definition",
         "experimental.chat.system.transform",
         "experimental.chat.messages.transform",
         "experimental.session.compacting",
@@ -55,6 +65,8 @@ class PluginSource:
     name: str
     path: Path
     options: Json = field(default_factory=dict[str, Any])
+    package: Package | None = None
+    """The package that has to be installed, if it is one."""
 
 
 @record(slots=True, kw_only=True, eq=False)
@@ -65,8 +77,12 @@ class Plugin:
     status: Literal["inert", "active", "failed"] = "inert"
     hooks: tuple[str, ...] = ()
     tools: tuple[Json, ...] = ()
+    providers: tuple[str, ...] = ()
+    """The providers whose models it makes."""
     error: str = ""
     fired: set[str] = field(default_factory=set[str])
+    joined: bool = False
+    """True once its tools are among those of the workspace."""
     started: bool = False
     """Whether it runs in its host now."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -76,8 +92,13 @@ class Plugin:
         return shown | ({"error": self.error} if self.error else {})
 
 
-def plugin_sources(config: Config, folders: Sequence[Path]) -> tuple[list[PluginSource], list[tuple[str, str]]]:
-    """The plugins that settings and folders name, in the order in which they count, and those that are not there."""
+def plugin_sources(
+    config: Config, folders: Sequence[Path], store: PackageStore | None = None
+) -> tuple[list[PluginSource], list[tuple[str, str]]]:
+    """The plugins that settings and folders name, in the order in which they count, and those that are not there.
+
+    With a store, packages that are not beside the settings are those in it, to be installed when they are started.
+    """
     found: dict[Path, PluginSource] = {}
     missing: list[tuple[str, str]] = []
     for entry, base in _entries(config):
@@ -85,18 +106,26 @@ def plugin_sources(config: Config, folders: Sequence[Path]) -> tuple[list[Plugin
         if not isinstance(name, str) or not name:
             missing.append((str(entry)[:80], "expected a path or the name of a package"))
             continue
-        path = _resolved(name, base, folders)
+        path, package = _resolved(name, base, folders), None
+        if path is None and store is not None and (package := _package(name)) is not None:
+            path = store.entry(package)
         if path is None:
             missing.append((name, "there is no such file, and no such package beside the settings"))
         elif path not in found:
             given = options if isinstance(options, dict) else {}
-            found[path] = PluginSource(name=_shown(name, path), path=path, options=given)
+            found[path] = PluginSource(name=_shown(name, path), path=path, options=given, package=package)
     for folder in folders:
         for kind in KINDS:
             for path in sorted((folder / kind).glob("*")) if (folder / kind).is_dir() else ():
                 if path.suffix in ENDINGS and not path.name.endswith(".d.ts") and path not in found:
                     found[path] = PluginSource(name=path.name, path=path)
     return list(found.values()), missing
+
+
+def packages_of(config: Config, folders: Sequence[Path]) -> list[Package]:
+    """The packages that the settings name and that do not lie beside them."""
+    specs = [name for name, _ in plugin_sources(config, folders)[1]]
+    return [package for spec in dict.fromkeys(specs) if (package := _package(spec)) is not None]
 
 
 def named(entry: Any) -> tuple[Any, Any]:
@@ -116,8 +145,16 @@ class Plugins:
     hosts: Hosts
     registry: Registry
     memory: Memory
+    store: PackageStore
+    logins: PluginLogins
     tell: Callable[[str], None] = lambda _words: None
     """Says something to the user."""
+    settings: Callable[[], Json] = dict[str, Any]
+    """What the hook `config` is shown."""
+    join: Callable[[str, Json], list[str]] = lambda _plugin, _added: []
+    """Takes what that hook has added, and says what is left out."""
+    redefined: dict[int, tuple[ToolSpec, ToolSpec]] = field(default_factory=dict[int, tuple[ToolSpec, ToolSpec]])
+    """Tools as the hook `tool.definition` has them described, by the object that was offered."""
     _described: bool = False
     _describing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -130,10 +167,23 @@ class Plugins:
     async def _describe_all(self) -> None:
         if self._described:
             return  # while we waited
-        await asyncio.gather(*(self._describe(plugin) for plugin in self.plugins))
+        await asyncio.gather(*(self._describe(plugin) for plugin in self.plugins if not self._is_known(plugin)))
         for plugin in self.plugins:
-            self._join_tools(plugin)
-        self._described = True
+            if plugin.status == "active" and not plugin.joined:
+                plugin.joined = True
+                self._join_tools(plugin)
+                await self._join_models(plugin)
+        self._described = all(map(self._is_known, self.plugins))
+
+    def _is_known(self, plugin: Plugin) -> bool:
+        return plugin.status != "inert"
+
+    def recall(self) -> None:
+        """Know of each plugin what it brought when it was last started, as long as it is the same."""
+        for plugin in self.plugins:
+            known = self.memory.recall(str(plugin.source.path))
+            if known is not None and "hooks" in known:
+                self._take(plugin, known)
 
     async def start_all(self) -> None:
         """Start every plugin, for who wants to see whether they work."""
@@ -165,12 +215,10 @@ class Plugins:
         return not self._described or any(name in one.hooks and one.status != "failed" for one in self.plugins)
 
     async def _ask(self, plugin: Plugin, name: str, given: Json, output: Json | None) -> Any:
-        await self._start(plugin)
-        if plugin.status == "failed":
-            raise ToolError(f"The plugin {plugin.source.name} could not be started: {plugin.error}")
+        await self._require(plugin)
         host, path = self._host(plugin), str(plugin.source.path)
         try:
-            async with asyncio.timeout(TO_ANSWER):
+            async with time_limit(TO_ANSWER):
                 said = await host.request("hook", {"path": path, "name": name, "input": given, "output": output})
         except TimeoutError:
             host.retire()
@@ -180,7 +228,16 @@ class Plugins:
         plugin.fired.add(name)
         return said.get("output") if isinstance(said, dict) else None
 
+    async def _require(self, plugin: Plugin) -> None:
+        """Have a plugin run; ToolError if it does not."""
+        await self._start(plugin)
+        if plugin.status == "failed" or not plugin.started:
+            raise ToolError(f"The plugin {plugin.source.name} could not be started: {plugin.error}")
+
     async def _describe(self, plugin: Plugin) -> None:
+        if plugin.error and self._host(plugin).is_preparing:
+            return
+        plugin.error = ""
         path = str(plugin.source.path)
         known = self.memory.recall(path)
         if known is not None and "hooks" in known:
@@ -201,32 +258,68 @@ class Plugins:
                 "worktree": str(self.hosts.worktree),
                 "options": plugin.source.options,
             }
-            waiting = f"The plugin {plugin.source.name} takes its time to start; it is waited for {TO_START:g} seconds"
+            waiting = f"The plugin {plugin.source.name} takes its time to start; it is waited for {STARTING:g} seconds"
             slow = asyncio.get_running_loop().call_later(SLOW, self.tell, waiting)
             try:
-                async with asyncio.timeout(TO_START):
+                self.hosts.check(plugin.source.path)
+                async with time_limit(STARTING):
                     said: Any = await host.request("plugin", request)
+                    said["config"] = await self._added(plugin, host) if "config" in said["hooks"] else {}
             except (ToolError, TimeoutError, OSError, ValueError) as error:
-                reason = str(error) or f"it did not start within {TO_START:g} seconds"
-                plugin.status, plugin.error = "failed", reason.removeprefix(f"{plugin.source.path}:").strip()
-                self.tell(f"The plugin {plugin.source.name} is left out: {plugin.error}")
+                self._leave_out(plugin, str(error))
                 return None
             finally:
                 slow.cancel()
             self._take(plugin, said)
             plugin.started = True
-            return {"hooks": list(said["hooks"]), "tools": list(said["tools"])}
+            return {key: said[key] for key in _REMEMBERED if key in said}
+
+    async def _added(self, plugin: Plugin, host: Host) -> Json:
+        """What its hook `config` adds to the settings."""
+        settings = {**{kind: {} for kind in KINDS_ADDED}, **self.settings()}
+        request = {"path": str(plugin.source.path), "name": "config", "input": settings, "output": None}
+        answer = await host.request("hook", request)
+        plugin.fired.add("config")
+        return added(settings, answer.get("input") if isinstance(answer, dict) else None)
+
+    def _leave_out(self, plugin: Plugin, reason: str) -> None:
+        """For good, unless it is only that what it needs is still being installed."""
+        if self._host(plugin).is_preparing:
+            plugin.error = "it is left out until its packages are installed"
+        else:
+            reason = reason or f"it did not start within {STARTING:g} seconds"
+            plugin.status, plugin.error = "failed", reason.removeprefix(f"{plugin.source.path}:").strip()
+        self.tell(f"The plugin {plugin.source.name} is left out: {plugin.error}")
 
     def _take(self, plugin: Plugin, said: Mapping[str, Any]) -> None:
         plugin.hooks, plugin.tools = tuple(map(str, said["hooks"])), tuple(said["tools"])
         plugin.status = "active"
+        plugin.providers = tuple(map(str, said.get("providers") or ()))
+        self.logins.take(partial(self._asked, plugin), said)
         unknown = [name for name in plugin.hooks if name not in HOOKS]
-        if unknown:
-            plugin.error = f"without effect here: {', '.join(unknown)}"
+        notes = [f"without effect here: {', '.join(unknown)}"] if unknown else []
+        left_out = self.join(plugin.source.name, said.get("config") or {})
+        plugin.error = "; ".join([*map(str, said.get("passedOver", ())), *left_out, *notes])
+
+    async def _join_models(self, plugin: Plugin) -> None:
+        for provider in plugin.providers:
+            try:
+                await self.logins.take_models(partial(self._asked, plugin), provider)
+            except ToolError as error:
+                plugin.error = f"provider: {error}"
+
+    async def _asked(self, plugin: Plugin, method: str, params: Json) -> Any:
+        """What a plugin answers to something else than a hook."""
+        await self._require(plugin)
+        return await self._host(plugin).request(method, {"path": str(plugin.source.path), **params})
 
     def _join_tools(self, plugin: Plugin) -> None:
         for said in plugin.tools:
-            tool = self._tool(plugin, said)
+            try:
+                tool = self._tool(plugin, said)
+            except ValueError as error:
+                plugin.error = f"one of its tools is left out: {error}"
+                continue
             if tool.id in self.registry:
                 plugin.error = f"its tool {tool.id} is left out: {self.registry.origin(tool.id)} already has that name"
             else:
@@ -236,9 +329,7 @@ class Plugins:
         name, parameters = str(said["name"]), said["parameters"]
 
         async def run(ctx: ToolContext, arguments: Json) -> Result:
-            await self._start(plugin)
-            if plugin.status == "failed":
-                raise ToolError(f"The plugin {plugin.source.name} could not be started: {plugin.error}")
+            await self._require(plugin)
             path = str(plugin.source.path)
             filled = with_defaults(arguments, parameters)
             return await self._host(plugin).call(path, name, filled, ctx, self.hosts.worktree)
@@ -249,11 +340,16 @@ class Plugins:
             parameters=parameters,
             run=run,
             asks=bool(said.get("asks")),
+            act=said.get("act"),
         )
 
     def _host(self, plugin: Plugin) -> Host:
         digest = hashlib.sha256(str(plugin.source.path).encode()).hexdigest()[:8]
-        return self.hosts.of(plugin.source.path, f"plugin-{digest}")
+        package = plugin.source.package
+        before = partial(self.store.ensure, package) if package else None
+        host = self.hosts.of(plugin.source.path, f"plugin-{digest}", before=before)
+        host.keep_login = partial(kept_by, self.logins)
+        return host
 
 
 def _entries(config: Config) -> Iterator[tuple[Any, Path]]:
@@ -266,31 +362,22 @@ def _entries(config: Config) -> Iterator[tuple[Any, Path]]:
             yield entry, base
 
 
+def _package(spec: str) -> Package | None:
+    """The package of this name, unless it is an extension that is installed beside us."""
+    from toolwright.extensions.typed import entry_point
+
+    return package_of(spec) if entry_point(spec) is None else None
+
+
 def _resolved(name: str, base: Path, folders: Sequence[Path]) -> Path | None:
-    plain = name.removeprefix("file://")
+    plain = name.removeprefix("file://").removeprefix("file:")
     if plain.startswith((".", "/", "~")):
         path = (base / Path(plain).expanduser()).resolve()
-        return path if path.is_file() else _main_of(path)
+        return path if path.is_file() else main_of(path)
     package = plain if plain.count("@") == plain.startswith("@") else plain.rpartition("@")[0]
     for folder in (*folders, base):
-        if (found := _main_of(folder / "node_modules" / package)) is not None:
+        if (found := main_of(folder / "node_modules" / package)) is not None:
             return found
-    return None
-
-
-def _main_of(folder: Path) -> Path | None:
-    """The file that a JavaScript package is entered by."""
-    try:
-        said: Any = read_json((folder / "package.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        said = {}
-    exports = said.get("exports") if isinstance(said, dict) else None
-    entry = exports.get("./server", exports.get(".")) if isinstance(exports, dict) else exports
-    if isinstance(entry, dict):
-        entry = entry.get("import") or entry.get("default")
-    for one in (entry, said.get("main") if isinstance(said, dict) else None, "index.js", "index.mjs", "index.ts"):
-        if isinstance(one, str) and (folder / one).is_file():
-            return (folder / one).resolve()
     return None
 
 

@@ -4,6 +4,8 @@ A part of the program that runs them (python_host.py), so only the standard libr
 """
 
 import asyncio
+import hashlib
+import importlib.abc
 import importlib.machinery
 import importlib.util
 import inspect
@@ -12,9 +14,10 @@ import os
 import sys
 import traceback
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 Json = dict[str, Any]
 
@@ -27,14 +30,86 @@ class Failure(Exception):
         self.data = data
 
 
-def import_file(path: str) -> types.ModuleType:
-    """The module of a file; a Failure names the line that broke."""
+class Project:
+    """The project around the files, and which of its code may run: what was looked at when it was trusted."""
+
+    def __init__(self, root: str, known: Iterable[str] | None, exempt: Iterable[str] = ()) -> None:
+        """`known` are hashes of content; None lets all of it run. `exempt` are folders in it that are not its own."""
+        self.root = os.path.realpath(root)
+        self._known = None if known is None else frozenset(known)
+        own = (sys.prefix, sys.base_prefix, sys.exec_prefix, str(Path(__file__).parents[1]))
+        exempt = (os.path.realpath(folder) for folder in (*exempt, *own))
+        # An installation around the project makes nothing in it exempt.
+        self._exempt = tuple(folder for folder in exempt if _is_below(folder, self.root))
+        self.refused: Callable[[str], None] = _nobody
+
+    def holds(self, path: str) -> bool:
+        """Tell whether a file is the project's own code."""
+        real = os.path.realpath(path)
+        return _is_below(real, self.root) and not any(_is_below(real, folder) for folder in self._exempt)
+
+    def check(self, path: str, data: bytes) -> None:
+        """Raise ImportError for code of the project that is not as it was when that was trusted."""
+        if self._known is None or not self.holds(path) or hashlib.sha256(data).hexdigest() in self._known:
+            return
+        self.refuse(path)
+
+    def refuse(self, path: str) -> NoReturn:
+        self.refused(path)
+        name = os.path.relpath(os.path.realpath(path), self.root)
+        raise ImportError(f"{name} has changed since you trusted the project, or was no part of it; see tw trust")
+
+
+def _nobody(_path: str) -> None:
+    """For a project of which nobody wants to know what it refused."""
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return f"{path}{os.sep}".startswith(f"{folder.rstrip(os.sep)}{os.sep}")
+
+
+class KnownFinder(importlib.abc.MetaPathFinder):
+    """Has the others find a module, and lets code of the project through as it was trusted."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def find_spec(
+        self, fullname: str, path: Any = None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        others = (finder for finder in sys.meta_path if finder is not self)
+        found = (finder.find_spec(fullname, path, target) for finder in others if hasattr(finder, "find_spec"))
+        spec = next((one for one in found if one is not None), None)
+        if spec is None or not spec.origin or not self._project.holds(spec.origin):
+            return spec
+        if isinstance(spec.loader, importlib.machinery.SourceFileLoader):
+            spec.loader = KnownLoader(fullname, spec.origin, self._project)
+        elif isinstance(spec.loader, importlib.machinery.ExtensionFileLoader):
+            self._project.check(spec.origin, Path(spec.origin).read_bytes())
+        else:
+            self._project.refuse(spec.origin)
+        return spec
+
+
+@contextmanager
+def only_known(project: Project) -> Iterator[None]:
+    """Import within this only what is known of a project."""
+    finder = KnownFinder(project)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+def import_file(path: str, project: Project) -> types.ModuleType:
+    """Import a file and return its module; a Failure names the line that broke."""
     name = f"_toolwright_file_{abs(hash(path))}"
     for folder in (str(Path(path).parent), str(Path(path).parent.parent)):
         if folder not in sys.path:
             sys.path.insert(0, folder)
             _read_source_in(folder)
-    spec = importlib.util.spec_from_file_location(name, path, loader=SourceLoader(name, path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=KnownLoader(name, path, project))
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -52,6 +127,19 @@ class SourceLoader(importlib.machinery.SourceFileLoader):
 
     def get_code(self, fullname: str) -> types.CodeType:  # noqa: ARG002 - as the protocol of importlib has it
         return self.source_to_code(self.get_data(self.path), self.path)
+
+
+class KnownLoader(SourceLoader):
+    """Loads what a file says, as it is when it is looked at whether that may run."""
+
+    def __init__(self, fullname: str, path: str, project: Project) -> None:
+        super().__init__(fullname, path)
+        self._project = project
+
+    def get_code(self, fullname: str) -> types.CodeType:  # noqa: ARG002 - as the protocol of importlib has it
+        data = self.get_data(self.path)
+        self._project.check(self.path, data)
+        return self.source_to_code(data, self.path)
 
 
 def _read_source_in(folder: str) -> None:
@@ -90,11 +178,12 @@ def _last_line(error: BaseException) -> str:
     return "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
 
 
-def own_modules(path: str) -> list[str]:
-    """The files beside a tool that are loaded by now: a change in one of them is a change of the tool."""
-    folder = str(Path(path).parent.parent) + os.sep
-    found = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
-    return sorted({file for file in found if file and file.startswith(folder) and "site-packages" not in file} | {path})
+def own_modules(path: str, project: Project) -> list[str]:
+    """Return the files beside a tool, and in the project, that are loaded by now: a change there is one of it."""
+    folder = str(Path(path).parent.parent)
+    loaded = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
+    files = {file for file in loaded if file and (_is_below(file, folder) or project.holds(file))}
+    return sorted({file for file in files if "site-packages" not in file} | {path})
 
 
 def is_tool(value: Any) -> bool:
@@ -124,6 +213,10 @@ def described(name: str, value: Any) -> Json:
             "description": value.description,
             "parameters": value.parameters,
             "asks": bool(value.asks),
+            "act": value.act,
+            "reaches": value.reaches,
+            "about": value.about,
+            "untrusted": value.untrusted,
             "permission": "" if value.permission == value.id else value.permission,
         }
     properties = {key: dict(schema) for key, schema in get("args").items()}
@@ -134,6 +227,7 @@ def described(name: str, value: Any) -> Json:
         "description": str(get("description")),
         "parameters": parameters,
         "asks": "ask" in _names_in(get("execute")),
+        "act": get("act"),
     }
 
 

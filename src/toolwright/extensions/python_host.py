@@ -215,14 +215,27 @@ class Files:
     """The files that were loaded, and what they hold."""
 
     def __init__(self) -> None:
+        self._project = files.Project(os.devnull, None)
         self._tools: dict[str, dict[str, Any]] = {}
         self._plugins: dict[str, dict[str, Any]] = {}
+
+    async def project(self, params: Json, wire: "Wire") -> None:
+        """Learn which code of the project may run, before anything is loaded."""
+        self._project = files.Project(params["root"], params["known"], params["exempt"])
+        self._project.refused = lambda path: wire.notify("refused", {"file": path})
+        sys.meta_path.insert(0, files.KnownFinder(self._project))
+
+    async def imports(self, params: Json, _: Any) -> Json:
+        """Import a file alone, and return the files that took."""
+        files.import_file(params["path"], self._project)
+        return {"files": files.own_modules(params["path"], self._project)}
 
     async def load(self, params: Json, _: Any) -> Json:
         """The tools of a file, as a model is told of them, and the files they were made from."""
         path = params["path"]
         tools = self._loaded(path)
-        return {"tools": [files.described(name, one) for name, one in tools.items()], "files": files.own_modules(path)}
+        described = [files.described(name, one) for name, one in tools.items()]
+        return {"tools": described, "files": files.own_modules(path, self._project)}
 
     async def call(self, params: Json, context: Context) -> Json:
         path, name = params["path"], params["name"]
@@ -234,7 +247,7 @@ class Files:
     async def plugin(self, params: Json, _: Any) -> Json:
         """Start a plugin; the names of its hooks and what tools it brings."""
         path = params["path"]
-        module = files.import_file(path) if path.endswith(".py") else files.entry_point(path)
+        module = files.import_file(path, self._project) if path.endswith(".py") else files.entry_point(path)
         start = getattr(module, "plugin", None) if isinstance(module, types.ModuleType) else module
         if not callable(start):
             raise files.Failure(f"{path}: expected a function plugin(host) that returns its hooks.")
@@ -264,7 +277,7 @@ class Files:
         answer = hook(*arguments) if inspect.iscoroutinefunction(hook) else await files.threads.run(hook, *arguments)
         if inspect.isawaitable(answer):
             await answer
-        return {"output": output}
+        return {"output": output, **({"input": params["input"]} if params["name"] == "config" else {})}
 
     async def idle(self, _: Json, wire: "Wire") -> None:
         """Return once nothing else is under way, threads included."""
@@ -273,7 +286,7 @@ class Files:
 
     def _loaded(self, path: str) -> dict[str, Any]:
         if path not in self._tools:
-            module = files.import_file(path)
+            module = files.import_file(path, self._project)
             self._tools[path] = {
                 name: value
                 for name, value in vars(module).items()

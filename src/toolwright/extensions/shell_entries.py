@@ -15,15 +15,28 @@ from toolwright.jsontypes import Json
 EVENTS = (
     "PreToolUse",
     "PostToolUse",
+    "PostToolUseFailure",
     "PermissionRequest",
     "UserPromptSubmit",
     "Stop",
+    "StopFailure",
+    "SubagentStart",
     "SubagentStop",
     "SessionStart",
     "SessionEnd",
     "PreCompact",
+    "PostCompact",
     "Notification",
 )
+OTHER_EVENTS = (
+    *("Setup", "PermissionDenied", "PostToolBatch", "UserPromptExpansion", "InstructionsLoaded", "ConfigChange"),
+    *("FileChanged", "CwdChanged", "DirectoryAdded", "WorktreeCreate", "WorktreeRemove", "TaskCreated"),
+    *("TaskCompleted", "TeammateIdle", "Elicitation", "ElicitationResult", "PreModelSwitch", "PostModelSwitch"),
+    "MessageDisplay",
+)
+"""Moments of Claude Code that there are not here."""
+LONGEST = 86_400.0
+"""Seconds that no entry is given more of."""
 
 
 def hook_entries(config: Config, folders: Folders) -> tuple[list[ShellHook], list[ExtensionProblem]]:
@@ -34,6 +47,10 @@ def hook_entries(config: Config, folders: Folders) -> tuple[list[ShellHook], lis
     wanted = {CLAUDE_HOOKS: "hooks" in foreign.claude, CODEX_HOOKS: "hooks" in foreign.codex}
     for names in (names for names, asked in wanted.items() if asked):
         found += _foreign(_places(names, config, folders), config, folders, problems)
+    for plugin in config.claude_plugins:
+        found += _read(plugin.hooks, f"the plugin {plugin.name} in {plugin.folder}", problems)
+    for one in config.foreign:
+        found += _read(one.hooks, str(one.file), problems, one.name)
     found += _older_entries(config)
     return found, problems
 
@@ -79,32 +96,54 @@ def _settings_in(file: Path, root: Path, known: Mapping[str, str] | None, proble
     return said if isinstance(said, dict) else {}
 
 
-def _read(said: Any, origin: str, problems: list[ExtensionProblem]) -> Iterator[ShellHook]:
+def _never(event: str) -> str:
+    return f"nothing here happens at {event!r}" + (
+        "" if event in OTHER_EVENTS else ", and no program has such a moment"
+    )
+
+
+def _read(said: Any, origin: str, problems: list[ExtensionProblem], agent: str = "") -> Iterator[ShellHook]:
     for event, groups in said.items() if isinstance(said, Mapping) else ():
         if event not in EVENTS:
-            problems.append(ExtensionProblem(name=origin, reason=f"nothing here happens at {event!r}"))
+            problems.append(ExtensionProblem(name=origin, reason=_never(event)))
             continue
         for group in groups if isinstance(groups, list) else ():
             entries = group.get("hooks") if isinstance(group, Mapping) else None
             for entry in entries if isinstance(entries, list) else ():
-                hook = _hook(event, str(group.get("matcher") or ""), entry, origin)
+                # What an agent has to say at its end is said at the end of a subagent.
+                moment = "SubagentStop" if agent and event == "Stop" else event
+                named = "" if agent and event != moment else group.get("matcher")
+                matcher = named if isinstance(named, str) else ""  # what is no text guards everything
+                hook = _hook(moment, matcher, entry, origin, agent)
                 if hook.missing:
                     problems.append(ExtensionProblem(name=origin, reason=f"{event}: {hook.missing}"))
                 yield hook
 
 
-def _hook(event: str, matcher: str, entry: Any, origin: str) -> ShellHook:
+def _hook(event: str, matcher: str, entry: Any, origin: str, agent: str) -> ShellHook:
     said: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {}
-    kind, command, limit = said.get("type", "command"), said.get("command"), said.get("timeout")
-    runs = kind == "command" and isinstance(command, str) and command
+    kind, limit = said.get("type", "command"), said.get("timeout")
+    given = said.get(_FORMS.get(str(kind), ""))
+    runs = isinstance(given, str) and bool(given)
+    headers, variables = said.get("headers"), said.get("allowedEnvVars")
     return ShellHook(
         event=event,
         matcher=matcher,
-        command=str(command) if runs else "",
-        missing="" if runs else f"only commands are run here, not {kind if said else entry!r}",
-        seconds=float(limit) if isinstance(limit, int | float) and limit > 0 else SECONDS,
+        command=str(given) if runs and kind == "command" else "",
+        url=str(given) if runs and kind == "http" else "",
+        headers=tuple((str(key), str(value)) for key, value in headers.items()) if isinstance(headers, Mapping) else (),
+        variables=tuple(map(str, variables)) if isinstance(variables, list) else (),
+        prompt=str(given) if runs and kind == "prompt" else "",
+        model=str(said.get("model") or ""),
+        missing="" if runs else f"commands, addresses and prompts are run here, not {kind if said else entry!r}",
+        seconds=float(min(limit, LONGEST)) if isinstance(limit, int | float) and limit > 0 else SECONDS,
         origin=origin,
+        agent=agent,
     )
+
+
+_FORMS = {"command": "command", "http": "url", "prompt": "prompt"}
+"""The forms of an entry, each with the key under which it says what to run, tell or ask."""
 
 
 def _older_entries(config: Config) -> Iterator[ShellHook]:

@@ -1,20 +1,24 @@
-"""Programs that are run at certain moments, by Claude Code's protocol: JSON in, an exit code or JSON out."""
+"""What is run at certain moments, by Claude Code's protocol: JSON in, an exit code or JSON out."""
 
 import json
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
 from toolwright.extension import ExtensionProblem
-from toolwright.extensions.program import Done, run_program
+from toolwright.extensions.hook_forms import HookRefused, question, refusal_in, told_by_address
 from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
+from toolwright.process.run import Done, run_program
+from toolwright.process.scope import Program
 from toolwright.record import record
+from toolwright.tools import built_in
 
 if TYPE_CHECKING:
     from toolwright.process.scope import Scopes
@@ -27,25 +31,6 @@ BLOCKED = 2
 """The exit code that blocks what is about to happen; what is on stderr says why."""
 NOT_RUN = (126, 127)
 """How a shell ends that could not run the program it was given."""
-THEIR_NAMES = {
-    "bash": "Bash",
-    "read": "Read",
-    "edit": "Edit",
-    "multiedit": "MultiEdit",
-    "write": "Write",
-    "glob": "Glob",
-    "grep": "Grep",
-    "list": "LS",
-    "task": "Task",
-    "webfetch": "WebFetch",
-    "websearch": "WebSearch",
-    "todowrite": "TodoWrite",
-    "todoread": "TodoRead",
-    "skill": "Skill",
-}
-"""Built-in tools by the names that programs of this protocol know."""
-_COUNT_AS = {"apply_patch": ("Edit", "Write")}
-"""Further names under which a tool is guarded: a patch changes files as an edit does."""
 _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -61,6 +46,20 @@ class ShellHook:
     origin: str = ""
     missing: str = ""
     """Why there is nothing that could be run."""
+    agent: str = ""
+    """The agent whose file names it, and for whom alone it is run."""
+    url: str = ""
+    """An address that is told in the place of a program, with `headers`, into which only `variables` are filled."""
+    headers: tuple[tuple[str, str], ...] = ()
+    variables: tuple[str, ...] = ()
+    prompt: str = ""
+    """A question to a model in the place of a program."""
+    model: str = ""
+
+    @property
+    def shown(self) -> str:
+        """It in one line: what is run, told or asked."""
+        return (self.command or self.url or self.prompt).replace("\n", " ")[:80]
 
     @property
     def guards(self) -> bool:
@@ -106,6 +105,8 @@ class ShellHooks:
     problems: list[ExtensionProblem] = field(default_factory=list[ExtensionProblem])
     tell: Callable[[str, str], None] = lambda _session, _words: None
     """Says something to the user of a session."""
+    ask: Callable[[str, str, str], Awaitable[str]] | None = None
+    """Asks a model: for a session, a model by name or empty, a text."""
     runs: Counter[ShellHook] = field(default_factory=Counter[ShellHook])
     blocks: Counter[ShellHook] = field(default_factory=Counter[ShellHook])
     """How often each was run, and how often it blocked."""
@@ -113,7 +114,7 @@ class ShellHooks:
     def has(self, event: str) -> bool:
         return any(hook.event == event for hook in self.hooks)
 
-    async def run(self, event: str, session_id: str, name: str = "", **more: Any) -> Verdict:
+    async def run(self, event: str, session_id: str, name: str = "", *, agent: str = "", **more: Any) -> Verdict:
         """Run the programs of a moment one after the other; the first that blocks has the last word."""
         verdict = Verdict()
         given: Json = {
@@ -124,10 +125,12 @@ class ShellHooks:
             "hook_event_name": event,
             **more,
         }
-        names = (name, self.their_name(name), *_COUNT_AS.get(name, ())) if name else ()
+        known = built_in(name)
+        names = (name, self.their_name(name), *(known.known_as if known else ())) if name else ()
         fitting = [hook for hook in self.hooks if hook.event == event and hook.fits(names)]
+        fitting = [hook for hook in fitting if hook.agent in ("", agent)]
         # The same command in two files is one.
-        for hook in {(one.command, one.missing): one for one in fitting}.values():
+        for hook in {(one.shown, one.command, one.missing): one for one in fitting}.values():
             verdict = _joined(verdict, await self._verdict(hook, given))
             self.runs[hook] += 1
             if verdict.blocked:
@@ -137,8 +140,9 @@ class ShellHooks:
 
     def their_name(self, tool: str) -> str:
         """The name by which programs of this protocol know a tool."""
-        if tool in THEIR_NAMES:
-            return THEIR_NAMES[tool]
+        known = built_in(tool)
+        if known is not None and known.known_as:
+            return known.known_as[0]
         prefixes = {server: f"{_OTHER.sub('_', server)}_" for server in self.servers}
         server = max((one for one in prefixes if tool.startswith(prefixes[one])), key=len, default="")
         return f"mcp__{server}__{tool.removeprefix(prefixes[server])}" if server else tool
@@ -146,8 +150,30 @@ class ShellHooks:
     async def _verdict(self, hook: ShellHook, given: Json) -> Verdict:
         if hook.missing:
             return Verdict(blocked=f"A hook in {hook.origin} guards this, and {hook.missing}." if hook.guards else "")
-        import asyncio
 
+        try:
+            async with time_limit(hook.seconds):
+                return await self._answer(hook, given)
+        except TimeoutError:
+            return self._trouble(hook, given, f"it took longer than {hook.seconds:g} seconds", unanswered=True)
+        except ToolError as error:
+            return self._trouble(hook, given, str(error), unanswered=True)
+        except HookRefused as error:
+            return self._trouble(hook, given, str(error), unanswered=False)
+
+    async def _answer(self, hook: ShellHook, given: Json) -> Verdict:
+        if hook.url:
+            text = await told_by_address(hook.url, dict(hook.headers), hook.variables, self.environment, given)
+            return read_answer(text, hook.event)
+        if hook.prompt:
+            if self.ask is None:
+                raise ToolError("there is no model to ask", "missing")
+            return Verdict(
+                blocked=refusal_in(await self.ask(given["session_id"], hook.model, question(hook.prompt, given)))
+            )
+        return self._verdict_of(hook, given, await self._ran(hook, given))
+
+    async def _ran(self, hook: ShellHook, given: Json) -> Done:
         env = {
             **self.environment,
             "CLAUDE_PROJECT_DIR": str(self.directory),
@@ -155,43 +181,38 @@ class ShellHooks:
             "TOOLWRIGHT_FILE": str((given.get("tool_input") or {}).get("filePath") or ""),
         }
         data = json.dumps(given, ensure_ascii=False, default=str).encode("utf-8", "replace")
-        try:
-            async with asyncio.timeout(hook.seconds):
-                done = await run_program(
-                    self.scopes(), ["/bin/sh", "-c", hook.command], cwd=self.directory, env=env, given=data
-                )
-        except TimeoutError:
-            return self._trouble(hook, given, f"it took longer than {hook.seconds:g} seconds", unanswered=True)
-        except ToolError as error:
-            return self._trouble(hook, given, str(error), unanswered=True)
+        program = Program(argv=("/bin/sh", "-c", hook.command), cwd=self.directory, env=env)
+        return await run_program(self.scopes(), program, data)
+
+    def _verdict_of(self, hook: ShellHook, given: Json, done: Done) -> Verdict:
         if done.code == BLOCKED:
             return Verdict(blocked=done.err.strip() or f"{hook.command} refused it")
         if done.code != 0:
             said = done.err.strip().splitlines()
             reason = f"it {done.how}{f': {said[-1]}' if said else ''}"
             return self._trouble(hook, given, reason, unanswered=done.code in NOT_RUN)
-        return read_answer(done, hook.event)
+        return read_answer(done.out, hook.event)
 
     def _trouble(self, hook: ShellHook, given: Json, reason: str, *, unanswered: bool) -> Verdict:
         """One that fails decides nothing, but a guard that could not be run or asked in time lets nothing pass."""
-        problem = ExtensionProblem(name=f"{hook.origin} {hook.event}: {hook.command[:80]}", reason=reason)
+        problem = ExtensionProblem(name=f"{hook.origin} {hook.event}: {hook.shown}", reason=reason)
         if problem not in self.problems:
             self.problems.append(problem)
-            self.tell(given["session_id"], f"The hook {hook.command[:80]!r} ({hook.event}) failed: {reason}")
+            self.tell(given["session_id"], f"The hook {hook.shown!r} ({hook.event}) failed: {reason}")
         log.warning("%s: %s", problem.name, reason)
         blocks = unanswered and hook.guards
-        return Verdict(blocked=f"The hook {hook.command[:80]!r} did not answer: {reason}." if blocks else "")
+        return Verdict(blocked=f"The hook {hook.shown!r} did not answer: {reason}." if blocks else "")
 
 
-def read_answer(done: Done, event: str) -> Verdict:
+def read_answer(text: str, event: str) -> Verdict:
     """What a program that ended well has said: JSON, or plain text that is context for the model."""
-    text = done.out.strip()
+    text = text.strip()
     try:
         said: Any = read_json(text) if text.startswith("{") else None
     except ValueError:
         said = None
     if not isinstance(said, dict):
-        plain = event in ("UserPromptSubmit", "SessionStart")
+        plain = event in ("UserPromptSubmit", "SessionStart", "SubagentStart")
         return Verdict(context=text if plain else "")
     inner = said.get("hookSpecificOutput")
     more: Json = inner if isinstance(inner, dict) else {}

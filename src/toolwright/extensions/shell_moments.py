@@ -5,10 +5,12 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from toolwright.agents import Agent
 from toolwright.definition import Call, Result, ToolContext
-from toolwright.errors import PermissionDenied, UsageError
+from toolwright.errors import PermissionDenied, ToolError, UsageError
 from toolwright.events import Event, PermissionAsked
 from toolwright.extension import Hook
 from toolwright.extensions.answering import answering_first
@@ -19,6 +21,7 @@ from toolwright.hooks import Proceed
 from toolwright.ids import new_id
 from toolwright.inbox import Question, Reply
 from toolwright.jsontypes import Json
+from toolwright.messages import Assistant, User
 from toolwright.session.events import SessionStatus
 from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnEnd
@@ -35,11 +38,12 @@ async def with_shell_hooks(workspace: ExtensionHome) -> AsyncIterator[None]:
         hooks=entries,
         scopes=lambda: workspace.scopes,
         directory=workspace.directory,
-        environment=workspace.environment,
+        environment=workspace.lookup.around_theirs(workspace.environment),
         servers=tuple(workspace.config.settings.mcp),
         problems=problems,
+        ask=partial(_asked, workspace),
         tell=lambda session_id, words: workspace.bus.publish(
-            SessionStatus(session_id=session_id, status={"type": "busy", "doing": words})
+            SessionStatus(session_id=session_id, status={"type": "busy", "notice": words})
         ),
     )
     workspace.shell_hooks = hooks
@@ -58,6 +62,28 @@ async def with_shell_hooks(workspace: ExtensionHome) -> AsyncIterator[None]:
         await moments.end()
 
 
+async def _asked(workspace: ExtensionHome, session_id: str, named: str, text: str) -> str:
+    """What a model says to a question of a hook: the one it names, else a small one of those that the session uses."""
+    from toolwright.session.models import small_model
+    from toolwright.session.title import ask_once
+
+    connections = workspace.connections
+    if "/" in named:
+        model = connections.open(named)
+    else:
+        session = workspace.sessions_open.get(session_id)
+        last = (
+            next((one.info for one in reversed(session.conversation.messages) if isinstance(one.info, User)), None)
+            if session is not None
+            else None
+        )
+        used = f"{last.model.provider_id}/{last.model.model_id}" if last is not None else workspace.default_model
+        if not used:
+            raise ToolError("there is no model to ask", "missing")
+        model = small_model(connections, workspace.config.settings.small_model, connections.open(used))
+    return await ask_once(model, Agent(name="hook"), text, purpose="hook")
+
+
 class Moments:
     """What happens at each, and what the programs make of it."""
 
@@ -73,7 +99,7 @@ class Moments:
         arguments = call.arguments if isinstance(call.arguments, dict) else {}
         told: Json = {"tool_name": self._hooks.their_name(call.tool), "tool_input": both_names(arguments)}
         if self._hooks.has("PreToolUse"):
-            verdict = await self._hooks.run("PreToolUse", ctx.session_id, call.tool, **told)
+            verdict = await self._hooks.run("PreToolUse", ctx.session_id, call.tool, agent=ctx.agent, **told)
             if verdict.blocked or verdict.stopped:
                 raise PermissionDenied(verdict.blocked or verdict.stopped)
             if verdict.arguments is not None:
@@ -84,9 +110,14 @@ class Moments:
             result = await proceed(call)
         finally:
             self._allowed.discard(ctx.call_id)
-        if result.error is None and self._hooks.has("PostToolUse"):
-            response = {"output": result.output, "title": result.title, "success": True}
-            verdict = await self._hooks.run("PostToolUse", ctx.session_id, call.tool, **told, tool_response=response)
+        failed = result.error is not None
+        event = "PostToolUseFailure" if failed else "PostToolUse"
+        refused = result.error is not None and result.error.kind in ("denied", "rejected")
+        if not refused and self._hooks.has(event):
+            response = {"output": result.output, "title": result.title, "success": not failed}
+            more: Json = {"error": result.output, "is_interrupt": _is_stopped(result)} if failed else {}
+            more |= {"tool_response": response}
+            verdict = await self._hooks.run(event, ctx.session_id, call.tool, agent=ctx.agent, **told, **more)
             words = "\n\n".join(filter(None, (verdict.blocked, verdict.context)))
             if words:
                 result = replace(result, output=f"{result.output}\n\n<hook>\n{words}\n</hook>")
@@ -100,10 +131,20 @@ class Moments:
             if verdict.blocked or verdict.stopped:
                 raise UsageError(verdict.blocked or verdict.stopped)
             prompt = _with_context(prompt, verdict.context)
+        agent = self._agent_of(session_id, prompt)
+        if below and self._hooks.has("SubagentStart"):
+            told = {"agent_id": session_id, "agent_type": agent}
+            verdict = await self._hooks.run("SubagentStart", session_id, agent, agent=agent, **told)
+            prompt = _with_context(prompt, verdict.context)
         end = await proceed(prompt)
+        if (failure := _failure(end)) and self._hooks.has("StopFailure"):
+            await self._hooks.run("StopFailure", session_id, failure, agent=agent, error=failure)
         event = "SubagentStop" if below else "Stop"
         for count in range(AGAIN if self._hooks.has(event) else 0):
-            verdict = await self._hooks.run(event, session_id, stop_hook_active=count > 0)
+            about = {"agent_id": session_id, "agent_type": agent} if below else {}
+            verdict = await self._hooks.run(
+                event, session_id, agent if below else "", agent=agent, stop_hook_active=count > 0, **about
+            )
             if not verdict.blocked:
                 break
             end = await proceed(replace(prompt, text=verdict.blocked, files=(), message_id=new_id("msg")))
@@ -111,8 +152,10 @@ class Moments:
 
     async def compaction(self, proceed: Callable[[], Awaitable[None]], session_id: str) -> None:
         if self._hooks.has("PreCompact"):
-            await self._hooks.run("PreCompact", session_id, trigger="auto", custom_instructions="")
+            await self._hooks.run("PreCompact", session_id, "auto", trigger="auto", custom_instructions="")
         await proceed()
+        if self._hooks.has("PostCompact"):
+            await self._hooks.run("PostCompact", session_id, "auto", trigger="auto")
 
     async def decide(self, question: Question) -> Reply | None:
         """A program's answer to a question. What a rule denies never comes to a question, so it stays denied."""
@@ -139,7 +182,8 @@ class Moments:
         if isinstance(event, PermissionAsked) and self._hooks.has("Notification"):
             call = event.call or {}
             told = f"{call.get('tool', 'A tool')} needs your permission: {call.get('title', event.permission)}"
-            running = self._hooks.run("Notification", event.session_id, message=told)
+            kind = "permission_prompt"
+            running = self._hooks.run("Notification", event.session_id, kind, message=told, notification_type=kind)
             task = asyncio.create_task(running)
             self._notices.add(task)
             task.add_done_callback(self._notices.discard)
@@ -159,12 +203,27 @@ class Moments:
             return prompt
         session = self._workspace.sessions_open.get(session_id)
         resumed = session is not None and bool(session.conversation.messages)
-        verdict = await self._hooks.run("SessionStart", session_id, source="resume" if resumed else "startup")
+        source = "resume" if resumed else "startup"
+        verdict = await self._hooks.run("SessionStart", session_id, source, source=source)
         return _with_context(prompt, verdict.context)
+
+    def _agent_of(self, session_id: str, prompt: Prompt) -> str:
+        session = self._workspace.sessions_open.get(session_id)
+        return prompt.agent or (session.agent if session is not None else "")
 
     def _is_below(self, session_id: str) -> bool:
         session = self._workspace.sessions_open.get(session_id)
         return session is not None and session.parent is not None
+
+
+def _is_stopped(result: Result) -> bool:
+    return result.error is not None and result.error.kind == "aborted"
+
+
+def _failure(end: TurnEnd) -> str:
+    """The kind of error that ended a turn; empty if none did."""
+    info = end.message.info
+    return info.error.name if isinstance(info, Assistant) and info.error is not None else ""
 
 
 def both_names(arguments: Json) -> Json:

@@ -18,8 +18,12 @@ from toolwright.registry import Registry, plain_name, ready
 
 KINDS = ("tool", "tools")
 ENDINGS = (".py", ".js", ".ts", ".mjs", ".mts", ".json")
+OTHERS = ("package.json", "package-lock.json", "tsconfig.json", "jsconfig.json", "deno.json", "biome.json")
+"""What lies beside tools in JSON and is the settings of another program."""
 MOST_FILES = 500
 LARGEST = 1_000_000
+PATIENCE = 10.0
+"""Seconds that a list of tools waits for files that are being loaded; later ones join the next list."""
 Stamp = tuple[int, int, int]
 
 
@@ -40,6 +44,14 @@ class Described:
     problem: str = ""
 
 
+@record(frozen=True, slots=True)
+class Loading:
+    """A file that is being loaded, since a moment by the clock of the loop."""
+
+    task: asyncio.Task[Described]
+    begun: float
+
+
 @record(slots=True, kw_only=True, eq=False)
 class ToolFiles:
     """The tools of one workspace that lie in files. `refresh` makes the registry say what the folders say."""
@@ -54,25 +66,46 @@ class ToolFiles:
     """By file: why it is left out, or one of its tools."""
     _seen: dict[str, Stamp] = field(default_factory=dict[str, Stamp])
     _known: dict[str, Described] = field(default_factory=dict[str, Described])
+    _loading: "dict[str, Loading]" = field(default_factory=dict)
     _mine: set[str] = field(default_factory=set[str])
-    _looking: asyncio.Lock = field(default_factory=asyncio.Lock)
     _first: bool = True
     _folders: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._folders = tuple(str(place.path / kind) for place in self.places for kind in KINDS)
 
-    async def refresh(self) -> None:
-        """Look at the folders; what is new, changed or gone counts from now on."""
-        if self._look() == self._seen and not self._first:
-            return
-        async with self._looking:
-            seen = self._look()
-            if seen == self._seen and not self._first:
-                return
-            allowed = self._first or self.still_trusted()
-            await self._take(seen, allowed)
+    async def refresh(self, wanted: str = "") -> None:
+        """Look at the folders; what is new, changed or gone counts from now on.
+
+        For one tool, the files that may bring it are waited for; for a list of all, every file, but not for long.
+        """
+        self._look_again()
+        waiting = [loading for file, loading in self._loading.items() if not wanted or _may_bring(file, wanted)]
+        now = asyncio.get_running_loop().time()
+        left = None if wanted else max((loading.begun + PATIENCE - now for loading in waiting), default=0.0)
+        if waiting and (left is None or left > 0):
+            await asyncio.wait([loading.task for loading in waiting], timeout=left)
+            self._look_again()
+
+    async def find(self, tool_id: str) -> None:
+        """ToolError if a file that should bring a tool is left out."""
+        await self.refresh(tool_id)
+        for file, problem in self.problems.items():
+            if tool_id not in self.registry and _may_bring(file, tool_id):
+                raise ToolError(f"{file} is left out: {problem.rstrip('.')}.", "missing")
+
+    def _look_again(self) -> None:
+        seen = self._look()
+        if self._first or seen != self._seen or any(loading.task.done() for loading in self._loading.values()):
+            self._take(seen, self._first or self.still_trusted())
             self._seen, self._first = self._look(), False
+
+    async def close(self) -> None:
+        """Load nothing any more."""
+        tasks = [loading.task for loading in self._loading.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _look(self) -> dict[str, Stamp]:
         """Every file there is, and those that were imported by one, with their stamps."""
@@ -85,30 +118,42 @@ class ToolFiles:
                     seen[file] = stamp
         return seen
 
-    async def _take(self, seen: Mapping[str, Stamp], allowed: bool) -> None:
+    def _take(self, seen: Mapping[str, Stamp], allowed: bool) -> None:
         files = self._files(seen)
-        changed = [
-            file
-            for file in files
-            if (known := self._known.get(file)) is None
-            or any(seen.get(one) != stamp for one, stamp in known.files.items())
-            or file not in known.files
-        ]
-        gone = [file for file in self._known if file not in files]
+        changed = [file for file in files if self._is_changed(file, seen)]
+        gone = [file for file in (*self._known, *self._loading) if file not in files]
         for file in (*changed, *gone):
             self.problems.pop(file, None)
+            if (loading := self._loading.pop(file, None)) is not None:
+                loading.task.cancel()
             if self._known.pop(file, None) is not None:
                 self.hosts.retire(Path(file))
         trusted = [file for file in changed if allowed or not self._is_project(file)]
         for file in set(changed) - set(trusted):
             self.problems[file] = "changed since you trusted the project; tw trust shows how and asks anew"
-        found = await asyncio.gather(*(self._describe(file) for file in trusted))
-        for file, described in zip(trusted, found, strict=True):
-            self._known[file] = described
+        now = asyncio.get_running_loop().time()
+        self._loading |= {file: Loading(asyncio.create_task(self._describe(file)), now) for file in trusted}
+        if self._collect() or changed or gone or self._first:
+            self._register(files)
+
+    def _is_changed(self, file: str, seen: Mapping[str, Stamp]) -> bool:
+        if file in self._loading:
+            return seen[file] != self._seen.get(file)
+        known = self._known.get(file)
+        if known is None or file not in known.files:
+            return True
+        return any(seen.get(one) != stamp for one, stamp in known.files.items())
+
+    def _collect(self) -> bool:
+        """Take in the files that have been loaded; whether there were any."""
+        done = [file for file, loading in self._loading.items() if loading.task.done()]
+        for file in done:
+            described = self._known[file] = self._loading.pop(file).task.result()
+            self.problems.pop(file, None)
             if described.problem:
                 self.problems[file] = described.problem
-        if changed or gone or self._first:
-            self._register(files)
+        self.problems |= dict.fromkeys(self._loading, "it is still being loaded")
+        return bool(done)
 
     def _files(self, seen: Mapping[str, Stamp]) -> list[str]:
         """The files of tools themselves, in the order in which they count."""
@@ -150,8 +195,8 @@ class ToolFiles:
                 said = await self.hosts.load(path)
                 self.memory.store(file, said)
             tools = tuple(self._tool(path, one) for one in said["tools"])
-        except (ToolError, OSError, ValueError) as error:
-            return Described(files=own, problem=_short(str(error), file))
+        except (ToolError, OSError, ValueError, LookupError, TypeError) as error:
+            return Described(files=own, problem=_short(str(error), file).rstrip("."))
         files = {one: found for one in said["files"] if (found := _stamp(one)) is not None}
         nothing = "" if tools else "it exports no tool: a record with description, args and execute"
         return Described(tools=tools, files=files | own, problem=nothing)
@@ -169,6 +214,10 @@ class ToolFiles:
             parameters=parameters,
             run=run,
             asks=bool(said.get("asks")),
+            act=said.get("act"),
+            reaches=said.get("reaches"),
+            about=said.get("about"),
+            untrusted=bool(said.get("untrusted")),
             permission=str(said.get("permission") or ""),
         )
 
@@ -201,7 +250,12 @@ def _look_in(folder: str, seen: dict[str, Stamp]) -> None:
         return
     with entries:
         for entry in entries:
-            if entry.name.endswith(ENDINGS) and not entry.name.endswith(".d.ts") and len(seen) < MOST_FILES:
+            if (
+                entry.name.endswith(ENDINGS)
+                and not entry.name.endswith(".d.ts")
+                and entry.name not in OTHERS
+                and len(seen) < MOST_FILES
+            ):
                 stamp = _stamp(entry.path)
                 if stamp is not None:
                     seen[entry.path] = stamp
@@ -213,6 +267,12 @@ def _stamp(file: str) -> Stamp | None:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _may_bring(file: str, tool_id: str) -> bool:
+    """Tell whether a tool is named as those of a file are."""
+    stem = plain_name(Path(file).stem)
+    return tool_id == stem or tool_id.startswith(f"{stem}_")
 
 
 def _short(text: str, file: str) -> str:

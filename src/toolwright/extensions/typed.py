@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from toolwright.config.load import Config
 from toolwright.errors import ConfigError
 from toolwright.extension import Extension
 from toolwright.extensions.plugins import plugin_sources
-from toolwright.extensions.python_files import SourceLoader
+from toolwright.extensions.python_files import KnownLoader, Project, only_known
 from toolwright.record import record
 
 GROUP = "toolwright.plugins"
@@ -39,7 +39,7 @@ def typed_extensions(config: Config, folders: Sequence[Path]) -> Iterator[Extens
     for source in sources:
         if is_typed(source.path):
             host = PluginHost(directory=config.directory, worktree=config.root, options=source.options)
-            yield _made(source.name, partial(_loaded, source.path), host)
+            yield _made(source.name, partial(_loaded, source.path, _project(config)), host)
     for name, _ in missing:
         if (entry := entry_point(name)) is not None:
             yield _made(name, entry.load, PluginHost(directory=config.directory, worktree=config.root))
@@ -71,14 +71,22 @@ def _names(statement: ast.stmt) -> list[str]:
     return [one.id for one in targets if isinstance(one, ast.Name)]
 
 
-def _loaded(path: Path) -> Any:
+def _project(config: Config) -> Project:
+    """Return what of the project's code such files may import."""
+    exempt = [str(folder.path) for folder in config.folders if folder.level != "project"]
+    known = config.known if config.trusted else {}
+    return Project(str(config.root), None if known is None else known.values(), exempt)
+
+
+def _loaded(path: Path, project: Project) -> Any:
     name = f"_toolwright_plugin_{abs(hash(path))}"
-    spec = importlib.util.spec_from_file_location(name, path, loader=SourceLoader(name, str(path)))
+    spec = importlib.util.spec_from_file_location(name, path, loader=KnownLoader(name, str(path), project))
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    with only_known(project):
+        spec.loader.exec_module(module)
     return getattr(module, NAME)
 
 
@@ -90,8 +98,9 @@ def _made(name: str, load: Callable[[], Any], host: PluginHost) -> Extension:
         if not isinstance(made, Extension):
             raise TypeError(f"expected an Extension, got {type(made).__name__}")
     except Exception as error:  # noqa: BLE001 - whatever it is, it is told, and the others go on
-        return Extension(name=name, start=_failing(error))
-    return made
+        return Extension(name=name, origin=name, start=_failing(error))
+    # Only a program says of itself that its tools take the place of ours.
+    return replace(made, origin=name, replaces=False)
 
 
 def _failing(error: Exception) -> Callable[[Any], AbstractAsyncContextManager[None]]:

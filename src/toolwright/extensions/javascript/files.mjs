@@ -31,10 +31,10 @@ export async function resolve(specifier, context, next) {
 
 export async function load(url, context, next) {
   const file = url.startsWith("file:") ? fileURLToPath(url) : ""
-  if (file.includes("/node_modules/")) return next(url, context)
   if (/\.m?ts$/.test(file)) {
     return { format: "module", source: stripped(fs.readFileSync(file, "utf8"), file), shortCircuit: true }
   }
+  if (file.includes("/node_modules/")) return next(url, context)
   if (file.endsWith(".js")) {
     // A file without a package.json that says otherwise is a module if it is written as one.
     const text = fs.readFileSync(file, "utf8")
@@ -63,6 +63,6 @@ function stripped(text, file) {
     try { own = near(name) } catch { continue }
     return way(own)
   }
-  const how = `bun, or node 22.18 or newer, or one of ${Object.keys(ways).join(", ")} beside the file`
+  const how = `bun, or node 22.18 or newer (pip install 'toolwright[js]' brings one), or one of ${Object.keys(ways).join(", ")} beside the file`
   throw new Error(`TypeScript needs ${how}; this is node ${process.versions.node}`)
 }

@@ -7,7 +7,7 @@ import net from "node:net"
 import path from "node:path"
 import { pathToFileURL, fileURLToPath } from "node:url"
 import { exec } from "node:child_process"
-import { types } from "./files.mjs"
+import { loginsIn, methodsFor, providersIn, remember } from "./logins.mjs"
 
 const IN = 4, OUT = 3
 const here = path.dirname(fileURLToPath(import.meta.url))
@@ -62,6 +62,9 @@ async function importFile(file) {
       known = await import(pathToFileURL(file).href)
     } catch (problem) {
       const error = problem instanceof AggregateError ? problem.errors[0] ?? problem : problem
+      if (typeof Bun === "undefined" && /'bun:'|package 'bun'/.test(error?.message)) {
+        throw new Failure("it runs on bun alone, which is not on the PATH: npm install -g bun", { kind: "missing" })
+      }
       throw new Failure(`${file}${placeOf(error, file)}: ${oneLine(error)}`)
     }
     loaded.set(file, known)
@@ -101,7 +104,7 @@ async function described(name, tool, file) {
     if (!isOptional(type, properties[key])) required.push(key)
   }
   const asks = /\.\s*ask\s*\(|\bask\s*\(/.test(Function.prototype.toString.call(tool.execute))
-  return { name, description: tool.description, parameters: { type: "object", properties, required }, asks }
+  return { name, description: tool.description, parameters: { type: "object", properties, required }, asks, act: tool.act ?? null }
 }
 
 function isOptional(type, schema) {
@@ -145,10 +148,14 @@ function resultOf(answer) {
 }
 
 const methods = {
+  ...methodsFor(plugins),
+
+  async project() { return null }, // what may run is looked at before it comes here
+
   async load({ path: file }) {
     const tools = toolsIn(await importFile(file))
     const all = await Promise.all(Object.entries(tools).map(([name, tool]) => described(name, tool, file)))
-    return { tools: all, files: [file, ...importsOf(file)] }
+    return { tools: all, files: [file] }
   },
 
   async call({ path: file, name, arguments: args, context }, signal) {
@@ -162,26 +169,33 @@ const methods = {
     const exported = await importFile(file)
     const host = { client: client(), project: { id: worktree, worktree }, directory, worktree,
       serverUrl: new URL("http://localhost"), $: shell(directory) }
-    const hooks = [], tools = {}
-    for (const start of startersIn(exported)) {
-      const made = await start(host, options)
-      if (made && typeof made === "object") { hooks.push(made); Object.assign(tools, toolsIn(made.tool ?? {})) }
+    const hooks = [], tools = {}, failures = []
+    for (const [name, start] of startersIn(exported)) {
+      try {
+        const made = await start(host, options)
+        if (isHooks(made)) { hooks.push(made); Object.assign(tools, toolsIn(made.tool ?? {})) }
+      } catch (error) {
+        failures.push({ name, error })
+      }
     }
+    // A helper that a file exports beside its plugin cannot be called like one; it is told, since it might be a guard.
+    if (!hooks.length && failures.length) throw failures[0].error
+    const passedOver = failures.map(({ name, error }) => `${name} is no plugin: ${oneLine(error)}`)
     if (!hooks.length && Object.values(exported).some((one) => typeof one?.setup === "function")) {
       throw new Failure(`${file}: it is written for OpenCode 2 alone; here plugins of the 1.x form run, with a server function.`)
     }
     if (!hooks.length) throw new Failure(`${file}: expected an exported function that returns its hooks.`)
     plugins.set(file, { hooks, tools })
-    const names = [...new Set(hooks.flatMap((one) => Object.keys(one).filter((key) => key === "tool" || typeof one[key] === "function")))]
+    const names = [...new Set(hooks.flatMap((one) => Object.keys(one).filter((key) => ["tool", "auth", "provider"].includes(key) || typeof one[key] === "function")))]
     const all = await Promise.all(Object.entries(tools).map(([name, tool]) => described(name, tool, file)))
-    return { hooks: names, tools: all }
+    return { hooks: names, tools: all, passedOver, logins: loginsIn(hooks), providers: providersIn(hooks) }
   },
 
   async hook({ path: file, name, input, output }) {
     for (const hooks of plugins.get(file).hooks) {
       if (typeof hooks[name] === "function") await hooks[name](input, output)
     }
-    return { output }
+    return { output, input: name === "config" ? input : undefined }
   },
 
   async idle() {
@@ -190,11 +204,16 @@ const methods = {
   },
 }
 
+const isHooks = (made) => made && typeof made === "object" && !Array.isArray(made) &&
+  (made.tool || made.auth || made.provider || Object.values(made).some((one) => typeof one === "function") || !Object.keys(made).length)
+
+const isClass = (value) => /^class\b/.test(Function.prototype.toString.call(value))
+
 function startersIn(exported) {
-  const all = new Set()
-  for (const value of Object.values(exported)) {
-    if (typeof value === "function") all.add(value)
-    else if (value && typeof value === "object" && typeof value.server === "function") all.add(value.server)
+  const all = new Map()
+  for (const [name, value] of Object.entries(exported)) {
+    const start = typeof value === "function" ? value : typeof value?.server === "function" ? value.server : null
+    if (start && !isClass(start) && ![...all.values()].includes(start)) all.set(name, start)
   }
   return all
 }
@@ -206,6 +225,7 @@ function client(names = []) {
     if (name === "app.log") return { data: true }
     const { path, query, body, throwOnError } = options
     const answer = await request("client", { name, path, query, body })
+    if (name === "auth.set" && !answer.error) remember(path?.id ?? path?.providerID, body)
     const response = { status: answer.status, ok: answer.status < 400 }
     if (answer.error && throwOnError) throw Object.assign(new Error(answer.error.data?.message ?? name), answer.error)
     return answer.error ? { error: answer.error, response } : { data: answer.data, response }
@@ -240,17 +260,6 @@ function shell(directory) {
     return made
   }
   return $
-}
-
-function importsOf(file, seen = new Set()) {
-  // The files beside a tool that it is made from: a change in one of them is a change of the tool.
-  let text
-  try { text = fs.readFileSync(file, "utf8") } catch { return [] }
-  for (const match of text.matchAll(/(?:from|import|require)\s*\(?\s*["'](\.{1,2}\/[^"']+)["']/g)) {
-    const found = types.find(path.resolve(path.dirname(file), match[1]))
-    if (found && !seen.has(found)) { seen.add(found); importsOf(found, seen) }
-  }
-  return [...seen]
 }
 
 async function work(message) {

@@ -1,0 +1,70 @@
+"""Hooks that are no programs: an address that is told and answers, and a question to a model."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+from toolwright.errors import ToolError
+from toolwright.jsontext import read_json
+from toolwright.jsontypes import Json
+
+MOST_BYTES = 1_000_000
+"""Of an answer of an address."""
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
+_ASKED = (
+    "You judge one event of a coding agent. Answer with one JSON object and nothing else: "
+    '{"ok": true} where it may go on, {"ok": false, "reason": "why not"} where it may not.\n\n'
+)
+
+
+async def told_by_address(
+    url: str, headers: Mapping[str, str], variables: Sequence[str], environment: Mapping[str, str], given: Json
+) -> str:
+    """Send what happens to an address, and return what it answers. Only variables that are named reach its headers."""
+    import httpx2
+
+    def value_of(match: re.Match[str]) -> str:
+        name = match[1] or match[2]
+        return environment.get(name, "") if name in variables else ""
+
+    filled = {name: _VARIABLE.sub(value_of, value) for name, value in headers.items()}
+    data = json.dumps(given, ensure_ascii=False, default=str).encode("utf-8", "replace")
+    filled = {"content-type": "application/json", **filled}
+    try:
+        async with (
+            httpx2.AsyncClient(timeout=None) as client,
+            client.stream("POST", url, content=data, headers=filled) as answer,
+        ):
+            body = bytearray()
+            async for chunk in answer.aiter_bytes():
+                body += chunk
+                if len(body) > MOST_BYTES:
+                    raise ToolError(f"it answered with more than {MOST_BYTES} bytes", "too_large")
+            if not answer.is_success:
+                raise HookRefused(f"it answered with status {answer.status_code}")
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise ToolError(f"it could not be reached: {error}", "network") from error
+    return body.decode("utf-8", "replace")
+
+
+class HookRefused(Exception):
+    """An answer that decides nothing, such as a status of 500."""
+
+
+def question(prompt: str, given: Json) -> str:
+    """Return the text a model is asked: `$ARGUMENTS` is what happens, at the end where it is not named."""
+    told = json.dumps(given, ensure_ascii=False, default=str)
+    asked = prompt.replace("$ARGUMENTS", told) if "$ARGUMENTS" in prompt else f"{prompt}\n\n{told}"
+    return _ASKED + asked
+
+
+def refusal_in(answer: str) -> str:
+    """Return why a model said no, empty if it said yes; ToolError for an answer that is neither."""
+    found = re.search(r"\{.*\}", answer, re.DOTALL)
+    try:
+        said = read_json(found[0]) if found else None
+    except ValueError:
+        said = None
+    if not isinstance(said, dict) or not isinstance(said.get("ok"), bool):
+        raise ToolError(f"the model gave no verdict: {answer[:200]!r}", "schema")
+    return "" if said["ok"] else str(said.get("reason") or "the hook's model refused it")
