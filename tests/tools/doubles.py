@@ -40,6 +40,10 @@ class User:
     answers: list[list[str]] | None = None
     asked: list[Choice] = field(default_factory=list)
 
+    @property
+    def attended(self) -> bool:
+        return True
+
     async def ask(self, ctx: ToolContext, questions: Sequence[Choice]) -> list[list[str]]:
         self.asked += questions
         if self.answers is None:
@@ -57,6 +61,12 @@ class ScriptedSubagents:
 
     def known(self, agent: str) -> list[OtherAgent]:
         return self.other_agents
+
+    def name_of(self, named: str) -> str:
+        return named
+
+    async def attend(self, ctx: ToolContext, session_id: str, text: str, *, stop: bool) -> str | None:
+        return None
 
     async def run(self, ctx: ToolContext, task: Delegation) -> Report:
         self.tasks.append(task)

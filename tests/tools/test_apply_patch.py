@@ -24,6 +24,9 @@ BETTER: dict[str, tuple[str, Json]] = {
 KEPT_CONTEXT = ("patch-0027", "patch-0119", "patch-0129", "patch-0130", "patch-0139", "patch-0140", "patch-0144")
 """Rows in which the reference rewrites lines that the patch keeps; we do so only where `edit.drift` is `replace`."""
 
+LAST_LINE_ENDED = ("patch-0041",)
+"""Rows in which the reference ends a last line that had no end; we do so only where `edit.drift` is `replace`."""
+
 QUIRKS: dict[str, Json] = {
     "patch-0007": {"a.txt": "one\none and a half\ntwo\nthree\n"},
     "patch-0011": {"a.txt": "one\nTWO\nthree\n"},
@@ -47,7 +50,7 @@ def label(row: Json) -> str:
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "quirk" not in row and row["id"] not in BETTER], ids=label)
 async def test_recorded_rows(case: ToolCase, row: Json) -> None:
-    case.files.drift = "replace" if row["id"] in KEPT_CONTEXT else "merge"
+    case.files.drift = "replace" if row["id"] in (*KEPT_CONTEXT, *LAST_LINE_ENDED) else "merge"
     result = await play(case, row)
     if row["outcome"] == "error":
         assert result.error is not None
@@ -204,7 +207,13 @@ async def test_a_numbered_header_tells_equal_places_apart(case: ToolCase) -> Non
 
 @pytest.mark.parametrize(
     ("header", "changed"),
-    [("@@ -9,3 +9,3 @@", 6), ("@@ -1,3 +1,3 @@", 2), ("@@ -1,3 +1,3 @@ def g():", 6), ("@@ -6,2 +6,2 @@ def f():", 6)],
+    [
+        ("@@ -9,3 +9,3 @@", 6),
+        ("@@ -1,3 +1,3 @@", 2),
+        ("@@ -4,3 +4,3 @@", 2),  # as far from the one as from the other
+        ("@@ -1,3 +1,3 @@ def g():", 6),
+        ("@@ -6,2 +6,2 @@ def f():", 6),
+    ],
 )
 async def test_a_numbered_header_that_is_not_exact_means_the_nearest_place_or_the_one_in_its_function(
     case: ToolCase, header: str, changed: int
@@ -281,7 +290,7 @@ async def test_context_found_loosely_keeps_indentation_quotes_and_line_ends(case
     assert (case.project / "a.py").read_bytes().decode() == "    say(“hi”)  \r\n    x = 3\r\n    y = 2"
 
 
-async def test_a_last_line_without_end_gets_one_only_if_it_was_touched(case: ToolCase) -> None:
+async def test_a_last_line_without_end_gets_none(case: ToolCase) -> None:
     lay_out(case.project, {"a.txt": "a\nb", "b.txt": "a\nb", "c.txt": "a\nb"})
     await run(
         case,
@@ -289,7 +298,7 @@ async def test_a_last_line_without_end_gets_one_only_if_it_was_touched(case: Too
         *("*** Update File: b.txt", "@@", "-b", "+B"),
         *("*** Update File: c.txt", "@@", "+c"),
     )
-    assert held(case.project) == {"a.txt": b"A\nb", "b.txt": b"a\nB\n", "c.txt": b"a\nb\nc\n"}
+    assert held(case.project) == {"a.txt": b"A\nb", "b.txt": b"a\nB", "c.txt": b"a\nb\nc"}
 
 
 async def test_encoding_and_byte_order_mark_stay(case: ToolCase) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from tests.process.shell_session import EVERYTHING_ALLOWED, ShellSession, open_shell, run
 from tests.waiting import patience, until
-from toolwright.cli.call_text import shown_call
 from toolwright.definition import Call
 from toolwright.errors import ToolError
 from toolwright.events import Event, PartUpdated
@@ -20,6 +19,8 @@ from toolwright.permission.rules import Rule
 from toolwright.process.environment import Withholding
 from toolwright.process.jobs import LENGTH, RUNNING, ShellSettings
 from toolwright.process.sandbox import SandboxSettings
+from toolwright.process.screens import ADVICE
+from toolwright.terminal.call_text import shown_call
 
 SHARED_MEMORY = "/dev/shm"
 
@@ -62,6 +63,59 @@ async def test_a_command_runs_in_the_project_or_where_it_is_told(shell: ShellSes
     assert (await shell.bash("pwd")).output == f"{project}\n"
     assert (await shell.bash("pwd", workdir="sub")).output == f"{project}/sub\n"
     assert (await shell.bash("pwd", workdir=str(project / "sub"))).output == f"{project}/sub\n"
+
+
+async def test_an_editor_ends_at_once_and_says_what_to_do_instead(shell: ShellSession, project: Path) -> None:
+    (project / "a").write_text("a\n")
+    await shell.bash("git init -q; git config user.name a; git config user.email a@b.c; git add a; git commit -qm one")
+    for command in ("git commit --amend", "git rebase -i --root", "git tag -a v1"):
+        result = await shell.bash(command)
+        assert ADVICE in result.output
+        assert result.metadata["exit"] in (1, 128)
+        assert "timedOut" not in result.metadata
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "GIT_EDITOR=true git commit --amend",
+        "git -c core.editor=true commit --amend",
+        "GIT_SEQUENCE_EDITOR=: git rebase -i --root",
+        "GIT_EDITOR=: git rebase -i --root",
+        "export GIT_EDITOR=true; git commit --amend",
+        "EDITOR=true; git commit --amend --no-edit",
+    ],
+)
+async def test_an_editor_that_the_line_names_itself_is_used(command: str, shell: ShellSession) -> None:
+    await shell.bash("git init -q; git config user.name a; git config user.email a@b.c; echo a > a; git add a")
+    await shell.bash("git commit -q -m one")
+    result = await shell.bash(command)
+    assert (result.metadata["exit"], ADVICE in result.output) == (0, False)
+
+
+async def test_an_editor_of_the_users_settings_is_not_started(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / ".gitconfig").write_text(
+        "[core]\n\teditor = sleep 600;\n[user]\n\tname = a\n\temail = a@b.c\n"
+    )
+    environment = {**os.environ, "HOME": str(tmp_path / "home"), "GIT_EDITOR": "sleep 600;", "EDITOR": "sleep 600;"}
+    async with open_shell(project, rules=EVERYTHING_ALLOWED, environment=environment) as shell:
+        result = await shell.bash("git init -q; git commit --allow-empty")
+        assert ADVICE in result.output
+
+
+async def test_a_program_of_the_full_screen_is_told_as_such(shell: ShellSession, project: Path) -> None:
+    program = project / "htop"
+    program.write_text("#!/bin/sh\nprintf '\\033[?1049h\\033[22;0;0t\\033[1;1Hhello\\033[2;1H~     ~'; sleep 600\n")
+    program.chmod(0o755)
+    for command, what in (
+        ("./htop", "It runs htop, which needs a terminal"),
+        ("cp htop x; ./x", "It draws on the screen"),
+    ):
+        result = await shell.bash(command, timeout=400)
+        assert result.output.startswith(f"hello\n[took longer than 400 ms: it and all it started were ended. {what}")
+        assert "a longer timeout" not in result.output
+        assert "\x1b" not in result.metadata["output"]
 
 
 async def test_input_is_closed(shell: ShellSession) -> None:

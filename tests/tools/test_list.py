@@ -111,3 +111,13 @@ async def test_what_is_no_folder_is_an_error(case: ToolCase, path: str) -> None:
     result = await case.run(list_, path=path)
     assert result.error is not None
     assert result.error.kind == "missing"
+
+
+async def test_links_that_lead_in_circles_or_through_a_file_leave_the_rest_in_place(case: ToolCase) -> None:
+    lay_out(case.project, {"a": "", "n/b": "", "z": ""})
+    (case.project / "m").symlink_to("m")
+    (case.project / "n/to").symlink_to("../o")
+    (case.project / "o").symlink_to("n/to")
+    (case.project / "through").symlink_to("a/b")
+    result = await case.run(list_)
+    assert result.output == f"{case.project}/\n  n/\n    b\n  a\n  z"

@@ -138,9 +138,9 @@ async def test_a_file_without_a_server_is_said_with_what_to_do(sources: Path) ->
     assert "no language server here for .zzz" in result.output
 
 
-async def test_a_file_whose_server_waits_for_trust_is_said_with_what_to_do(sources: Path, tmp_path: Path) -> None:
+async def test_a_file_whose_server_waits_for_trust_is_said_with_what_to_do(sources: Path, outside: Path) -> None:
     (sources / "a.rs").write_text("fn f() {}\n")
-    program = tmp_path / "bin" / "rust-analyzer"
+    program = outside / "bin" / "rust-analyzer"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
@@ -163,6 +163,21 @@ async def test_a_name_is_changed_everywhere_in_one_call_that_can_be_undone(sourc
         assert len({entry.call_id for entry in entries}) == 1
 
 
+async def test_a_repository_within_the_project_is_left_alone_by_a_rename_and_named(sources: Path) -> None:
+    (sources / ".git").mkdir()
+    (sources / "clone" / ".git").mkdir(parents=True)
+    (sources / "clone" / "c.scr").write_text("use name\n")
+    where = {"operation": "rename", "line": 1, "character": 6, "newName": "other"}
+    async with stage(sources) as workspace:
+        await workspace.call("lsp", operation="hover", filePath="clone/c.scr", line=1, character=6)
+        result = await workspace.call("lsp", filePath="b.scr", **where)
+        assert "Renamed in 2 files" in result.output
+        assert "another repository within this one: clone/c.scr." in result.output
+        assert (sources / "clone" / "c.scr").read_text() == "use name\n"
+        inner = await workspace.call("lsp", filePath="clone/c.scr", **where)
+    assert "Renamed in 1 file" in inner.output
+
+
 async def test_a_rename_that_may_not_change_one_of_the_files_changes_none(sources: Path) -> None:
     async with stage(sources) as workspace:
         session = workspace.session(rules=[Rule("edit", "a.scr", "deny")])
@@ -173,11 +188,12 @@ async def test_a_rename_that_may_not_change_one_of_the_files_changes_none(source
 
 
 async def test_every_file_of_a_rename_is_asked_for(sources: Path) -> None:
-    user = ScriptedUser.saying("once", "reject")
+    user = ScriptedUser.saying("reject")
     async with stage(sources, config={"permission": {"edit": "ask"}}, user=user) as workspace:
         result = await workspace.call("lsp", operation="rename", filePath="b.scr", line=1, character=6, newName="x")
     assert result.error is not None
-    assert len(user.questions) == 2
+    (question,) = user.questions
+    assert sorted([*question.patterns, *(one for need in question.also for one in need.patterns)]) == ["a.scr", "b.scr"]
     assert (sources / "a.scr").read_text() == "def name\n😀 name\n"
 
 

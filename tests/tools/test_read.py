@@ -13,6 +13,7 @@ from tests.files.tool_case import ToolCase, lay_out, make_case, rows
 from tests.waiting import patience
 from toolwright.definition import Result
 from toolwright.jsontypes import Json
+from toolwright.testing import make_workspace
 from toolwright.tools.read import BYTES, LINES, WIDTH, read
 
 ROWS = list(rows("read"))
@@ -237,6 +238,15 @@ async def test_a_folder_is_listed(case: ToolCase) -> None:
     assert part.truncated is True
 
 
+async def test_a_link_that_leads_in_a_circle_is_an_entry_like_any(case: ToolCase) -> None:
+    (case.project / "a").write_text("")
+    (case.project / "m").symlink_to("m")
+    (case.project / "through").symlink_to("a/b")
+    result = await case.run(read, filePath=str(case.project))
+    assert "\na\nm\nthrough\n" in result.output
+    assert (await case.run(read, filePath=str(case.project / "m"))).error is not None
+
+
 async def test_a_missing_file_suggests_near_names(case: ToolCase) -> None:
     lay_out(case.project, {"config.json": "", "other.txt": ""})
     result = await case.run(read, filePath="confi.json")
@@ -344,3 +354,21 @@ def test_the_text_states_the_limits() -> None:
     assert str(BYTES) in read.description
     assert str(WIDTH) in read.description
     assert read.parameters["required"] == ["filePath"]
+
+
+async def test_the_newer_form_of_the_reference_is_a_setting(project: Path) -> None:
+    (project / "poem.txt").write_text("a\nb\nc\n")
+    (project / "sub").mkdir()
+    async with make_workspace(project, config={"read": {"form": "path"}}) as workspace:
+        shown = await workspace.call("read", filePath="poem.txt", offset=2)
+        listed = await workspace.call("read", filePath=".")
+        tool = await workspace.registry["read"].for_agent(workspace.session().ruled_agent)
+    path = f"<path>{project}"
+    assert shown.output == (
+        f"{path}/poem.txt</path>\n<type>file</type>\n<content>\n"
+        "2: b\n3: c\n4: \n\n(End of file: total 4 lines.)\n</content>"
+    )
+    assert listed.output == (
+        f"{path}</path>\n<type>directory</type>\n<entries>\npoem.txt\nsub/\n\n(2 entries.)\n</entries>"
+    )
+    assert "`12: text`" in tool.description

@@ -92,7 +92,15 @@ async def test_the_user_is_asked_about_the_agent_by_name(project: Path, reply: s
 async def test_the_description_names_the_colleagues_one_line_each(doubles: Doubles) -> None:
     shown = await doubles.shown(task)
     assert shown.description.splitlines()[-2:] == ["- general: Does anything", "- bare"]
-    assert list(shown.parameters["properties"]) == ["description", "prompt", "subagent_type", "session_id"]
+    assert list(shown.parameters["properties"]) == [
+        "description",
+        "prompt",
+        "subagent_type",
+        "session_id",
+        "background",
+        "copy",
+        "stop",
+    ]
 
 
 @pytest.mark.parametrize("missing", list(WORK))

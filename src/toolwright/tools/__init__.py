@@ -4,45 +4,26 @@ from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
 
+from toolwright.builtin import BUILTIN
 from toolwright.definition import Tool
 from toolwright.registry import Source
-
-BUILTIN: tuple[str, ...] = (
-    "invalid",
-    "question",
-    "bash",
-    "read",
-    "glob",
-    "grep",
-    "list",
-    "edit",
-    "multiedit",
-    "write",
-    "apply_patch",
-    "task",
-    "webfetch",
-    "todowrite",
-    "todoread",
-    "websearch",
-    "codesearch",
-    "skill",
-    "lsp",
-    "batch",
-    "plan_exit",
-    "plan_enter",
-)
-"""In the order a model sees them."""
 
 
 def builtin() -> Iterator[Source]:
     """The built-in tools as the registry takes them, by the same door as a stranger's."""
     for tool_id in BUILTIN:
-        yield Source(id=tool_id, load=partial(_load, tool_id), origin="toolwright")
+        yield Source(id=tool_id, load=partial(load, tool_id), origin="toolwright")
 
 
-def _load(tool_id: str) -> Tool:
+def load(tool_id: str) -> Tool:
+    """Load a built-in tool by its id."""
     module = import_module(f"toolwright.tools.{tool_id}")
     found = getattr(module, tool_id, None) or getattr(module, f"{tool_id}_")
     if not isinstance(found, Tool):
         raise TypeError(f"toolwright.tools.{tool_id} does not define a tool of that name")
     return found
+
+
+def built_in(tool_id: str) -> Tool | None:
+    """Return the built-in tool of an id, for whoever has no workspace and wants to know what it says of itself."""
+    return load(tool_id) if tool_id in BUILTIN else None

@@ -2,33 +2,28 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Protocol, TypeVar
 
-from toolwright.definition import ToolContext
+from toolwright.definition import Action, ToolContext
 from toolwright.files.paths import Tree
+from toolwright.network.verdict import names_destinations
 from toolwright.process.access import Access
 from toolwright.process.jobs import Jobs
-from toolwright.process.masks import ANY_NAME, Found, Judge, Verdict
-from toolwright.process.sight import is_folder, is_there
+from toolwright.process.masks import Found, Judge, Verdict
+from toolwright.process.sight import ANY_NAME, is_folder, is_there
 from toolwright.request import PathPattern, Request
 from toolwright.shell import Analysis
 from toolwright.shell.reach import works_alone
 
+T = TypeVar("T")
 PROGRAM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 LISTED = 500
 """Files of a folder outside the project that are judged one by one."""
 
-_MAKES_FOLDERS = {
-    "mkdir": frozenset[str](),
-    "git": frozenset({"clone", "worktree", "init"}),
-    "cargo": frozenset({"new", "init"}),
-}
-"""Programs that make the folders they are told, with the subcommands that do, if only those do."""
-_NEAR = 6
-"""Among how many words a subcommand is looked for."""
 _PROGRAM = re.compile(r"([\w.+-]+)(?: \*|\*|)")
 _WILD = re.compile(r"[*?]")
 _VERSION = re.compile(r"(?:[-.]?\d[\d.]*)?")
@@ -50,17 +45,18 @@ def access_for(ctx: ToolContext, tree: Tree, analysis: Analysis, requests: Itera
     reads = granted(_named(requests, tree, "read"))
     elsewhere = [place for place in rules.outside() if place not in reads]
     asked = [place for place in found.asked if place not in reads]
-    deletes = granted(_canonical(analysis.deletes, tree))
+    deletes = granted(filter(rules.lets_edit, _canonical(analysis.deletes, tree)))
     return replace(
         reach_for(ctx),
-        changes=granted(place for place in changed if place not in deletes),
+        changes=granted(place for place in changed if place not in deletes and rules.lets_edit(place)),
         deletes=deletes,
-        new_folders=tuple(_made_folders(analysis, tree)),
         enters=tuple(place for place in _canonical(analysis.enters, tree) if place in outside),
-        reads=tuple(dict.fromkeys([*reads, *outside])),
+        reads=tuple(dict.fromkeys([*reads, *filter(rules.lets_read, outside)])),
         hidden=(*found.unread, *asked, *elsewhere),
+        replaceable=tuple(filter(rules.leaves_free, (*found.unread, *asked))),
         veiled=rules.veiled(),
         locked=tuple(found.locked),
+        locked_elsewhere=tuple(rules.locked_elsewhere()),
         spared=tuple(found.spared),
         pinned=tuple(found.pinned),
         repositories=tuple(found.repositories),
@@ -69,14 +65,33 @@ def access_for(ctx: ToolContext, tree: Tree, analysis: Analysis, requests: Itera
     )
 
 
+class Ruled(Protocol):
+    """What the rules of an agent are asked by."""
+
+    def decide(self, permission: str, pattern: str) -> Action: ...
+    def rules_about(self, permission: str) -> tuple[tuple[str, str, Action], ...]: ...
+    def use(self, kind: type[T]) -> T: ...
+
+
+def access_for_programs(ruled: Ruled, tree: Tree) -> Access:
+    """Return what the rules hide from programs that no call has started; they change nothing."""
+    rules = _Rules(ruled, tree)
+    found = rules.restricted()
+    return Access(
+        hidden=(*found.unread, *found.asked, *rules.outside()),
+        veiled=rules.veiled(),
+        repositories=tuple(found.repositories),
+        read_only=True,
+    )
+
+
 def reach_for(ctx: ToolContext) -> Access:
     """Whether commands of the agent that calls may change anything and reach others, whatever the command."""
     read_only = ctx.decide("edit", "*") == "deny"
-    networks = [action for permission, _, action in ctx.rules_about("network") if permission == "network"]
     return Access(
         read_only=read_only,
         network=ctx.decide("network", "*") != "deny",
-        better_offline=read_only and not networks,
+        better_offline=read_only and not names_destinations(ctx),
     )
 
 
@@ -85,10 +100,15 @@ def veiled_names(ctx: ToolContext, tree: Tree) -> tuple[tuple[str, bool], ...]:
     return _Rules(ctx, tree).veiled()
 
 
+def is_hidden_by(ctx: ToolContext, tree: Tree, place: Path) -> bool:
+    """Tell whether the rules keep a file from being read."""
+    return not _Rules(ctx, tree).lets_read(place)
+
+
 class _Rules:
     """The rules of the agent that calls, asked about files and programs."""
 
-    def __init__(self, ctx: ToolContext, tree: Tree) -> None:
+    def __init__(self, ctx: Ruled, tree: Tree) -> None:
         self._ctx, self._tree = ctx, tree
         self._jobs = ctx.use(Jobs)
         self._rules = {name: ctx.rules_about(name) for name in ("read", "edit", "bash")}
@@ -103,10 +123,30 @@ class _Rules:
         return self._jobs.sandbox.masks.find(key, self._judge(needles), everywhere=everywhere)
 
     def outside(self) -> Iterator[Path]:
-        """Files and folders elsewhere that a rule with a fixed beginning does not let be read."""
-        for place in _fixed_places(self._rules["read"]):
+        """Yield files and folders elsewhere that a rule with a fixed beginning does not let be read, and the names that
+        such files have in the project."""
+        for fixed in _fixed_places(self._rules["read"]):
+            for place in () if self._tree.holds(fixed) else self._below(fixed, self._reading):
+                yield place
+                yield from map(Path, self._jobs.sandbox.masks.listings.names_of(place))
+
+    def locked_elsewhere(self) -> Iterator[Path]:
+        """Yield files and folders elsewhere that a rule with a fixed beginning does not let be changed."""
+        denials = tuple(rule for rule in self._rules["edit"] if rule[2] == "deny")
+        for place in _fixed_places(denials):
             if not self._tree.holds(place):
-                yield from self._unread_below(place)
+                yield from self._below(place, lambda path: not self.lets_edit(Path(path)))
+
+    def lets_edit(self, place: Path) -> bool:
+        return self._ctx.decide("edit", self._pattern(str(place))) != "deny"
+
+    def leaves_free(self, place: Path) -> bool:
+        """Tell whether a place may be changed without a question."""
+        return self._ctx.decide("edit", self._pattern(str(place))) == "allow"
+
+    def lets_read(self, place: Path) -> bool:
+        """Tell whether a place may be read, and if it is a folder just anything in it."""
+        return not (self._reading(str(place)) or (is_folder(place) and self._reading(f"{place}/{ANY_NAME}")))
 
     def veiled(self) -> tuple[tuple[str, bool], ...]:
         """What rules say by the name of a file alone, which counts for what git has of it as well."""
@@ -157,18 +197,20 @@ class _Rules:
             return Verdict.UNREAD
         return Verdict.ASKED if action == "ask" and self._asks else Verdict.FREE
 
-    def _unread_below(self, place: Path) -> Iterator[Path]:
+    @staticmethod
+    def _below(place: Path, restricts: Callable[[str], object]) -> Iterator[Path]:
+        """Yield the place, if it is restricted with all that is in it, or else what is in it and restricted."""
         if not is_folder(place):
-            if is_there(place) and self._reading(str(place)):
+            if is_there(place) and restricts(str(place)):
                 yield place
-        elif self._reading(f"{place}/{ANY_NAME}"):
+        elif restricts(f"{place}/{ANY_NAME}"):
             yield place
         else:
             try:
                 names = sorted(os.listdir(place))[:LISTED]  # noqa: PTH208 - names are all that is needed
             except OSError:
                 return
-            yield from (place / name for name in names if self._reading(f"{place}/{name}"))
+            yield from (place / name for name in names if restricts(f"{place}/{name}"))
 
     def _pattern(self, path: str) -> PathPattern:
         root, directory = f"{self._tree.root}/", f"{self._tree.directory}/"
@@ -205,15 +247,6 @@ def _is_at_home(analysis: Analysis, tree: Tree) -> Iterator[bool]:
 
 def _canonical(paths: Iterable[str], tree: Tree) -> Iterator[Path]:
     yield from (tree.place(path).path for path in paths)
-
-
-def _made_folders(analysis: Analysis, tree: Tree) -> Iterator[Path]:
-    """What the words of commands that make folders may name."""
-    for command in analysis.commands:
-        name, *words = command.words or ("",)
-        subcommands = _MAKES_FOLDERS.get(os.path.basename(name))  # noqa: PTH119 - on text
-        if subcommands is not None and (not subcommands or subcommands.intersection(words[:_NEAR])):
-            yield from (tree.place(word).path for word in words if word and not word.startswith("-"))
 
 
 def _named(requests: Iterable[Request], tree: Tree, permission: str) -> Iterator[Path]:

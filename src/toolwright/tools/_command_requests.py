@@ -10,11 +10,14 @@ from toolwright.definition import ToolContext
 from toolwright.errors import ToolError
 from toolwright.files.paths import Place, Tree
 from toolwright.process.jobs import LENGTH, Jobs
+from toolwright.process.lookup import Lookup
 from toolwright.request import Request
 from toolwright.shell import Analysis, analyse, checks_for, requests_for
 from toolwright.shell.confinement import OPEN, Confinement
+from toolwright.shell.reach import works_alone
 from toolwright.shell.second import explained
 from toolwright.tools._access import reach_for
+from toolwright.tools._network import named_destinations
 
 LONG = 2000
 """Characters from which a command line takes too long to be understood between two events."""
@@ -51,6 +54,8 @@ async def ask_about(
         ctx.check(*checks)
     if granted:
         ctx.check(*requests)
+    if not works_alone(analysis):
+        requests = [*await named_destinations(ctx, analysis), *requests]
     await ctx.ask_all(*_without(requests, granted))
     return analysis, requests
 
@@ -82,7 +87,8 @@ async def _analysed(ctx: ToolContext, tree: Tree, command: str, place: Place, co
         top=str(tree.root),
         confinement=confinement,
     )
-    analysis = await explained(read() if len(command) < LONG else await asyncio.to_thread(read))
+    analysis = read() if len(command) < LONG else await asyncio.to_thread(read)
+    analysis = await explained(analysis, lambda: ctx.use(Lookup).find("shfmt"))
     if not place.inside:
         analysis = replace(analysis, enters=(str(place.path), *analysis.enters))
     if confinement.private_tmp and any(map(jobs.sandbox.is_temporary_elsewhere, _paths(analysis))):
@@ -108,8 +114,10 @@ def _paths(analysis: Analysis) -> Iterator[Path]:
 
 
 def granted_by(requests: Iterable[Request]) -> Iterator[tuple[str, str]]:
+    """Name what was allowed: permissions on patterns, and for acts the class on the text."""
     for request in requests:
         yield from ((request.permission, pattern) for pattern in (*request.patterns, *request.implied))
+        yield from ((act.kind, text) for text, act in request.acts.items())
 
 
 def _without(requests: Iterable[Request], granted: Collection[tuple[str, str]]) -> Iterator[Request]:
@@ -122,5 +130,6 @@ def _without(requests: Iterable[Request], granted: Collection[tuple[str, str]]) 
             tuple(name for name in names if (request.permission, name) not in granted)
             for names in (request.patterns, request.implied)
         )
-        if patterns or implied:
-            yield replace(request, patterns=patterns or request.patterns, implied=implied)
+        acts = {text: act for text, act in request.acts.items() if (act.kind, text) not in granted}
+        if patterns or implied or acts:
+            yield replace(request, patterns=patterns or request.patterns, implied=implied, acts=acts)

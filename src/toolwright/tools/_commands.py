@@ -11,22 +11,31 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from toolwright.deadline import to_the_end
 from toolwright.definition import Result, ToolContext
 from toolwright.errors import ToolError
+from toolwright.files.captured import Captured
+from toolwright.files.journal import Journal
 from toolwright.files.paths import Place
 from toolwright.files.snapshot import Snapshot
 from toolwright.files.store import Files
 from toolwright.process import report
 from toolwright.process.box import Box
 from toolwright.process.jobs import Job, Jobs
+from toolwright.process.keeper.order import Capture
+from toolwright.process.scope import Asked
+from toolwright.process.screens import screen_note
 from toolwright.process.terminals import TerminalCommand, Terminals
-from toolwright.process.walls import misses_processes, other_processes, wall_note
+from toolwright.process.walls import misses_processes, other_processes, temporary_note, wall_note
 from toolwright.request import Request
 from toolwright.shell import Analysis
 from toolwright.shell.findings import Touch
 from toolwright.tools._access import access_for, veiled_names
+from toolwright.tools._asked_in_the_act import ActQuestions
 from toolwright.tools._command_requests import ask_about, check_command, granted_by
-from toolwright.tools._undoable import looked_at, losses, names_in
+from toolwright.tools._network import CommandNetwork, held, network_for, network_metadata, network_notes, renew_network
+from toolwright.tools._undoable import changed_by, looked_at, losses, names_in, unkept
+from toolwright.tools._written_back import write_back
 from toolwright.truncate import Truncator, cut, shown
 
 log = logging.getLogger(__name__)
@@ -49,13 +58,23 @@ class CommandRun:
         self.background = background
         self.jobs = ctx.use(Jobs)
         self.tree = ctx.use(Files).tree
+        self.programs: list[str] = []
+        """The names of all that the line runs."""
+        self._questions: ActQuestions | None = None
+        """Asks about changes as they are about to be made, where a rule asks."""
+        self._named = tuple[Path, ...]()
+        """The places that the command is known to touch."""
 
     async def carry_out(self, workdir: str | None, timeout: int | None) -> Result:  # noqa: ASYNC109 - it ends the command, not this function
         check_command(self.command)
         place = self.tree.place(workdir or ".")
         analysis, requests = await ask_about(self.ctx, self.tree, self.command, place)
+        self.programs = [text.split(" ", 1)[0].rpartition("/")[2] for text in _texts(analysis)]
+        self._named = tuple(self.tree.place(one).path for paths in analysis.touched.values() for one in paths)
         # Who may not change files is kept from it by our box alone.
-        if self.jobs.terminals is not None and not self.background and not self.ctx.hides("edit"):
+        elsewhere = self.jobs.terminals is not None and not self.background and not self.ctx.hides("edit")
+        if self.jobs.terminals is not None and elsewhere:
+            await network_for(self.ctx, analysis, elsewhere=True)
             _require_folder(place)
             snapshot = await self._snapshot(analysis, requests)
             try:
@@ -66,27 +85,81 @@ class CommandRun:
         self.jobs.warm()
         _require_folder(place)
         self.jobs.require_room(self.ctx.session_id)
-        box = await self._box(analysis, requests)
+        network = await network_for(self.ctx, analysis, requests, elsewhere=False)
+        try:
+            return await self._carried_out(analysis, requests, place, timeout, network)
+        except BaseException:
+            network.end()
+            raise
+
+    async def _carried_out(
+        self,
+        analysis: Analysis,
+        requests: Sequence[Request],
+        place: Place,
+        timeout: int | None,  # noqa: ASYNC109 - it ends the command, not this function
+        network: CommandNetwork,
+    ) -> Result:
+        box = await self._box(analysis, requests, network)
         absent = self.jobs.sandbox.absent() if box.rung != "none" else []
-        snapshot = await self._snapshot(analysis, requests)
-        job = await self._start(place.path, box)
+        captured = self._captured(box)
+        snapshot = None if captured else await self._snapshot(analysis, requests)
+        job = await self._start(place.path, box, network, self._order(captured, box, requests))
+        if captured:
+            job.ledger = captured
+            captured.begin(job.mark, job.is_silent)
+        if box.brokered:
+            job.answer_by(partial(self._decide, box, requests), self)
         job.agent, job.granted, job.absent = self.ctx.agent, set(granted_by(requests)), absent
         job.spared = self.ctx.use(Files).changed
         try:
-            return await self._follow(job, timeout or self.jobs.settings.timeout, snapshot)
+            return await self._follow(job, timeout or self.jobs.settings.timeout, snapshot, network)
         except asyncio.CancelledError:
-            await asyncio.shield(job.stop())
+            await to_the_end(job.stop())
             raise
         finally:
-            await self._record(snapshot)
-            if not job.name:
-                job.release()
+            try:
+                await self._record(snapshot)
+            finally:
+                if not job.name:
+                    if captured and not captured.is_empty:
+                        await to_the_end(asyncio.to_thread(job.end_ledger))
+                    job.release()
 
-    async def _record(self, snapshot: Snapshot) -> None:
-        if snapshot.before:
+    def _order(self, captured: Captured | None, box: Box, requests: Sequence[Request]) -> Capture | None:
+        """Return what is to be captured: the project, and what was approved outside."""
+        if captured is None:
+            return None
+        edits = any(request.permission == "edit" for request in requests)
+        patterns = self.ctx.asked_by_user("edit")
+        outside = changed_by(requests, self.tree) if edits else ()
+        return captured.order(box.powers(), outside, asks=ActQuestions.parts(patterns) if patterns else ())
+
+    async def _decide(self, box: Box, requests: Sequence[Request], asked: Asked) -> bool:
+        """Decide about a change that a program is about to make."""
+        if self._questions is None:
+            self._questions = ActQuestions(self.ctx, self.tree, (*box.given, *changed_by(requests, self.tree)))
+        return await self._questions.answer(asked)
+
+    def take_waited(self) -> float:
+        """Return how long such questions have kept the command waiting since this was last asked."""
+        return 0.0 if self._questions is None else self._questions.take_waited()
+
+    def _captured(self, box: Box) -> Captured | None:
+        """Where everything that the command changes is written down, if the machine can tell."""
+        if not self.jobs.sandbox.captures(box):
+            return None
+        return Captured(self._journal, session_id=self.ctx.session_id, call_id=self.ctx.call_id, root=self.tree.root)
+
+    @property
+    def _journal(self) -> Journal:
+        return self.ctx.use(Files).journal
+
+    async def _record(self, snapshot: Snapshot | None) -> None:
+        if snapshot is not None and snapshot.before:
             record = partial(snapshot.record_changes, session_id=self.ctx.session_id, call_id=self.ctx.call_id)
             with suppress(OSError):
-                await asyncio.shield(asyncio.to_thread(record))
+                await to_the_end(asyncio.to_thread(record))
 
     async def _elsewhere(
         self,
@@ -118,16 +191,17 @@ class CommandRun:
             metadata["timedOut"] = True
         return Result(report.with_notes(end.output, notes), title=self._title(), metadata=metadata)
 
-    async def _box(self, analysis: Analysis, requests: Sequence[Request]) -> Box:
+    async def _box(self, analysis: Analysis, requests: Sequence[Request], network: CommandNetwork) -> Box:
         """What was approved is open; a file that may not be read is hidden; who may not edit cannot write."""
         sandbox = self.jobs.sandbox
         if await sandbox.ready() == "none":
             return Box(rung="none")
-        return await sandbox.box(access_for(self.ctx, self.tree, analysis, requests))
+        access = access_for(self.ctx, self.tree, analysis, requests)
+        return await sandbox.box(held(access, network, Path(self.jobs.home)))
 
     async def _snapshot(self, analysis: Analysis, requests: Sequence[Request]) -> Snapshot:
         """Where no records can be kept, the command runs without."""
-        journal = self.ctx.use(Files).journal
+        journal = self._journal
         try:
             paths = list(looked_at(requests, self.tree))
             names = set(names_in(analysis, requests))
@@ -142,41 +216,67 @@ class CommandRun:
     def _places(self, analysis: Analysis, *kinds: Touch) -> set[Path]:
         return {self.tree.place(path).path for kind in kinds for path in analysis.touched.get(kind, ())}
 
-    async def _start(self, cwd: Path, box: Box) -> Job:
+    async def _start(self, cwd: Path, box: Box, network: CommandNetwork, capture: Capture | None) -> Job:
         self.ctx.metadata(self._title(), self._metadata(""))
         try:
             new_file = partial(self.ctx.use(Truncator).new_file, self.ctx.session_id)
-            return await self.jobs.start(
+            job = await self.jobs.start(
                 self.command,
                 cwd=cwd,
                 box=box,
                 takes_input=self.background,
                 new_file=new_file,
                 veiled=veiled_names(self.ctx, self.tree),
+                space=network.space,
+                capture=capture,
             )
         except ToolError:
             self.jobs.sandbox.distrust()
+            if network.kind == "own":
+                await renew_network(self.ctx)
             raise
+        job.reaching = network.running
+        return job
 
-    async def _follow(self, job: Job, milliseconds: int, snapshot: Snapshot) -> Result:
+    async def _follow(self, job: Job, milliseconds: int, snapshot: Snapshot | None, network: CommandNetwork) -> Result:
         """Wait, show progress, and then say how it went."""
         job.on_output = throttled(lambda: self.ctx.metadata(self._title(), self._metadata(report.so_far(job))))
         ended = await job.wait(milliseconds / 1000)
+        while not ended and not self.background and (waited := job.take_waited()):
+            ended = await job.wait(waited)
         if ended and not self.background and not job.is_over:
             await job.wait(LINGER)
         job.on_output = lambda: None
         notes = list[str]()
         if not ended and not self.background:
-            notes.append(report.timed_out(milliseconds, await job.stop()))
+            gone = await job.stop()
+            notes.append(report.timed_out(milliseconds, gone, screen_note(self.programs, _printed(job))))
         elif not job.is_over:
             self.jobs.keep(self.ctx.session_id, job)
+            if job.reaching is not None:
+                await job.reaching.keep()
             notes += [report.ending(job.end), report.left_running(job)]
         else:
             self._require_ran(job)
             notes.append(report.ending(job.end))
+        failed = job.end is None or job.end.code != 0
+        notes += network_notes(job, report.text_of(job) if failed else "")
+        if network.note:
+            notes.append(network.note)
+        if self._questions is not None and self._questions.refused:
+            notes.append(f"the user said no to the change of {self._questions.refused}, and so it was not made")
         notes += self._wall_notes(job)
-        lost = await losses(snapshot)
+        lost = await losses(snapshot) if snapshot is not None else await self._take_in(job)
         return self._result(job, [*notes, *lost], lost, timed_out=not ended and not self.background)
+
+    async def _take_in(self, job: Job) -> list[str]:
+        """Write down what it has changed so far; what there is to say of that."""
+        if not isinstance(job.ledger, Captured) or job.ledger.is_empty:
+            return []
+        if job.is_over:
+            await write_back(self.ctx, self.tree, job.ledger)
+        outcome = await to_the_end(job.ledger.catch_up())
+        return list(unkept(outcome, self.tree))
 
     def _require_ran(self, job: Job) -> None:
         """A sandbox that failed must not look like the command's own words."""
@@ -191,8 +291,9 @@ class CommandRun:
 
     def _wall_notes(self, job: Job) -> Iterator[str]:
         failed = job.end is None or job.end.code != 0
-        wall = wall_note(job.box, job.cwd, report.text_of(job), failed=failed)
-        if wall:
+        refused = job.end.refused if job.end is not None else ()
+        wall = wall_note(job.box, job.cwd, report.text_of(job), failed=failed, refused=refused)
+        if wall or (wall := temporary_note(job.box, self.tree.root, self._named)):
             yield f"sandbox: {wall}"
         others = [one.name for one in self.jobs.running(self.ctx.session_id) if one is not job]
         if job.box.anchored and others and misses_processes(job.command, report.text_of(job), failed=failed):
@@ -208,6 +309,8 @@ class CommandRun:
         metadata = self._metadata(seen) | {"exit": code, "sandbox": job.box.rung}
         if timed_out:
             metadata["timedOut"] = True
+        if job.reaching is not None and (exchanges := network_metadata(self.ctx)):
+            metadata["network"] = exchanges
         if running := self.jobs.running(self.ctx.session_id):
             metadata["jobs"] = report.jobs_for_programs(running)
         if job.output.path is None:
@@ -221,6 +324,15 @@ class CommandRun:
 
     def _metadata(self, output: str) -> dict[str, Any]:
         return {"output": output, "description": self.description}
+
+
+def _texts(analysis: Analysis) -> Iterator[str]:
+    for command in analysis.commands:
+        yield from (command.shown, *command.implied)
+
+
+def _printed(job: Job) -> str:
+    return report.decode(job.output.head + job.output.tail)
 
 
 def _set_aside(jobs: Jobs, job: Job) -> Iterator[str]:
@@ -280,6 +392,7 @@ async def attend(ctx: ToolContext, name: str, *, text: str | None, stop: bool, m
         await job.wait((milliseconds or (ANSWER_WAIT if text else 0)) / 1000)
         job.settle()
         notes.append(report.state_of(job))
+    notes += network_notes(job)
     notes += _set_aside(jobs, job)
     if job.output.path is not None:
         notes.append(f"all that {name} has printed is in {job.output.path}")

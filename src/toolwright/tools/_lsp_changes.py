@@ -1,18 +1,22 @@
 """What rename and codeAction change: shown and asked for file by file, made all together or not at all."""
 
-import asyncio
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolwright.deadline import time_limit
 from toolwright.definition import Result, ToolContext
 from toolwright.diff import compare
 from toolwright.errors import ToolError
+from toolwright.files.paths import Place
 from toolwright.files.store import Files
 from toolwright.lsp.client import LanguageClient
 from toolwright.lsp.languages import ASKED
 from toolwright.lsp.workspace_edit import Revised, revised
 from toolwright.request import Request
 from toolwright.rpc import RpcClosed, RpcError
+from toolwright.tools._edit_request import edit_request
 from toolwright.tools._remarks import diagnostics, with_remarks
 
 if TYPE_CHECKING:
@@ -30,7 +34,7 @@ async def change(
             raise ToolError(" ".join(problems))
         return Result(question.nothing, title=question.title)
     if question.operation == "rename":
-        return await _apply(ctx, answers[0][0], [answers[0][1]], "Renamed")
+        return await _apply(ctx, question, answers[0][0], [answers[0][1]], "Renamed")
     actions = [(client, one) for client, one in answers if isinstance(one, dict) and one.get("title")]
     if not question.query:
         titles = [f"- {one['title']}{_why_not(one)}" for _, one in actions[:_LISTED]]
@@ -38,8 +42,9 @@ async def change(
         return Result("\n".join((*titles, how)), title=f"{len(titles)} code actions")
     client, action = _chosen(question.query, actions)
     try:
-        async with asyncio.timeout(ASKED):
-            return await _apply(ctx, client, await _edits(client, action), f"Applied {action['title']!r}")
+        async with time_limit(ASKED):
+            edits = await _edits(client, action)
+            return await _apply(ctx, question, client, edits, f"Applied {action['title']!r}")
     except TimeoutError as error:
         raise ToolError(f"{client.name} did not answer within {ASKED:.0f} s.", "timeout") from error
     except (RpcError, RpcClosed) as error:
@@ -78,19 +83,38 @@ async def _edits(client: LanguageClient, action: Any) -> list[Any]:
     return edits
 
 
-async def _apply(ctx: ToolContext, client: LanguageClient, edits: Sequence[Any], done: str) -> Result:
+async def _apply(
+    ctx: ToolContext, question: "SymbolQuestion", client: LanguageClient, edits: Sequence[Any], done: str
+) -> Result:
     files = ctx.use(Files)
-    changed = [one for edit in edits for one in await revised(files, edit)]
+    wanted = [one for edit in edits for one in await revised(files, edit)]
+    home = _repository(question.place)
+    changed = [one for one in wanted if _repository(one.place) == home]
     for one in changed:
         known = client.documents.get(one.place.path)
         if known is not None and known.text != one.before:
             raise ToolError(f"{one.place.path} has changed in the meantime. Nothing was done; call again.", "stale")
+    others = [one.place.relative for one in wanted if one not in changed]
+    left = f"\n{_left(others)}" if others else ""
     if not changed:
-        return Result("Nothing would change.", title="no change")
-    return await commit(ctx, changed, done)
+        return Result(f"Nothing would change.{left}", title="no change")
+    return await commit(ctx, changed, done, note=left)
 
 
-async def commit(ctx: ToolContext, changed: Sequence[Revised], done: str) -> Result:
+def _repository(place: Place) -> Path:
+    """Return the repository in the project that a file belongs to: a clone within it is a project of its own."""
+    root = place.tree.root
+    above = (folder for folder in place.path.parents if folder.is_relative_to(root))
+    return next((folder for folder in above if os.path.lexists(folder / ".git")), root)
+
+
+def _left(names: Sequence[str]) -> str:
+    """Say which files a change leaves alone; a server may know only half of what is in them."""
+    shown = ", ".join(names[:_LISTED])
+    return f"Left as they are, since they belong to another repository within this one: {shown}."
+
+
+async def commit(ctx: ToolContext, changed: Sequence[Revised], done: str, *, note: str = "") -> Result:
     """Show the changes, ask for each file, and make all of them or none."""
     diffs = [compare(one.before, one.after) for one in changed]
     patches = [diff.unified(str(one.place.path)) for one, diff in zip(changed, diffs, strict=True)]
@@ -105,7 +129,7 @@ async def commit(ctx: ToolContext, changed: Sequence[Revised], done: str) -> Res
     count = f"{len(changed)} file{'' if len(changed) == 1 else 's'}"
     metadata = {"diff": "\n".join(patches), "files": [str(one.place.path) for one in changed]}
     return Result(
-        with_remarks("\n".join((f"{done} in {count}:", *lines)), outcomes),
+        with_remarks("\n".join((f"{done} in {count}:", *lines)) + note, outcomes),
         title=f"{done} in {count}",
         metadata={**metadata, "diagnostics": diagnostics(outcomes)},
     )
@@ -113,4 +137,4 @@ async def commit(ctx: ToolContext, changed: Sequence[Revised], done: str) -> Res
 
 def _request(one: Revised, patch: str) -> Request:
     metadata = {"filepath": str(one.place.path), "diff": patch}
-    return Request(permission="edit", patterns=(one.place.pattern,), metadata=metadata)
+    return edit_request([one.place], metadata)

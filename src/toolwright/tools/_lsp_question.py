@@ -2,9 +2,10 @@
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from toolwright.deadline import time_limit
 from toolwright.definition import Result, ToolContext
 from toolwright.errors import ToolError
 from toolwright.files.paths import Place
@@ -13,6 +14,8 @@ from toolwright.lsp.client import LanguageClient
 from toolwright.lsp.languages import ASKED, Languages
 from toolwright.lsp.pool import PATIENCE
 from toolwright.lsp.positions import Positions, uri_of
+from toolwright.lsp.prose import prose_in
+from toolwright.lsp.servers import language_id
 from toolwright.record import record
 from toolwright.request import Request
 from toolwright.rpc import METHOD_NOT_FOUND, RpcClosed, RpcError
@@ -21,6 +24,8 @@ from toolwright.tools._lsp_places import Shower
 AGAIN, TRIES = 0.5, 2
 """Seconds before a server that has just started is asked again for what it did not find, and how often it is."""
 
+NEAR = 40
+"""Lines within which a name in code is preferred to one in a comment."""
 _SHOWN = 120
 """Characters shown of a line where nothing was found."""
 _NAME = re.compile(r"(?!\d)[\w$@#?!'-]+")
@@ -118,7 +123,7 @@ class SymbolQuestion:
     def _where(self, asked: SymbolArguments) -> tuple[int, int]:
         """Where the name that is asked for stands; the place that was given if it does not, but for a change."""
         given = asked.line, asked.character
-        found = nearest(self.text, asked.query, *given)
+        found = nearest(self.text, asked.query, *given, language=language_id(self.place.path))
         if found is None and (asked.operation == "rename" or given == (1, 1)):
             raise ToolError(f"There is no {asked.query!r:.80} in {self.place.relative}.", "missing")
         return found or given
@@ -157,7 +162,7 @@ class SymbolQuestion:
         answers, problems = list[tuple[LanguageClient, Any]](), list[str]()
         for client in clients:
             try:
-                async with asyncio.timeout(ASKED):
+                async with time_limit(ASKED):
                     answers += [(client, one) for one in await self._patient_answer(client)]
             except TimeoutError:
                 problems.append(f"{client.name} did not answer within {ASKED:.0f} s.")
@@ -203,7 +208,7 @@ class SymbolQuestion:
     async def _look_for_errors(self, client: LanguageClient) -> None:
         """Most fixes are offered for errors that the server is told of; one that is not asked may never tell any."""
         try:
-            async with asyncio.timeout(None if client.pulls else PATIENCE):
+            async with time_limit(None if client.pulls else PATIENCE):
                 await client.diagnose(self.place.path)
         except TimeoutError:
             return
@@ -228,15 +233,34 @@ class SymbolQuestion:
         return params | {"position": self._position}
 
 
-def nearest(text: Positions, query: str, line: int, character: int) -> tuple[int, int] | None:
-    """Where a name stands next to a place, for who knows the name better; None if it stands nowhere."""
+def nearest(text: Positions, query: str, line: int, character: int, *, language: str = "") -> tuple[int, int] | None:
+    """Return where a name stands next to a place, for who knows the name better; None if it stands nowhere.
+
+    A name in a comment or a string, to which servers know no answer, is passed over for one in code that is near.
+    """
     name = re.escape(re.split(r"\.|::", query)[-1])
     pattern = re.compile(rf"(?<![\w$]){name}(?![\w$])")
-    for number in sorted(range(1, text.lines + 1), key=lambda one: abs(one - line)):
-        found = [one.start() + 1 for one in pattern.finditer(text.line(number - 1))]
-        if found:
-            return number, min(found, key=lambda one: abs(one - character))
-    return None
+    offsets = [one.start() for one in pattern.finditer(text.text)]
+    in_code = [
+        offset for offset, is_code in zip(offsets, _are_code(text.text, offsets, language), strict=True) if is_code
+    ]
+
+    def distance(place: tuple[int, int]) -> tuple[int, int]:
+        return abs(place[0] - line), abs(place[1] - character)
+
+    best = min((text.shown(text.at(offset)) for offset in offsets), key=distance, default=None)
+    in_code_best = min((text.shown(text.at(offset)) for offset in in_code), key=distance, default=None)
+    return in_code_best if in_code_best is not None and distance(in_code_best)[0] <= NEAR else best
+
+
+def _are_code(text: str, offsets: Sequence[int], language: str) -> Iterator[bool]:
+    """Yield of each place, in order, whether it is in no comment and no string."""
+    prose = prose_in(text, language)
+    start, end = next(prose, (len(text), len(text)))
+    for offset in offsets:
+        while offset >= end and start < len(text):
+            start, end = next(prose, (len(text), len(text)))
+        yield not start <= offset < end
 
 
 def _listed(answer: Any) -> list[Any]:

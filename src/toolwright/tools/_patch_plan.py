@@ -1,16 +1,17 @@
 """What a patch comes to on the files there are: worked out in memory, section by section, before anything is asked."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from toolwright.diff import compare
 from toolwright.edits.chunks import apply_chunks
-from toolwright.edits.patch import Add, Delete, Patch, Update
+from toolwright.edits.sections import Add, Delete, Patch, Update
 from toolwright.errors import ToolError
 from toolwright.files.body import Body, Link
+from toolwright.files.hidden import BEFORE
 from toolwright.files.paths import Place
 from toolwright.files.replace import Change
 from toolwright.files.store import Files, WriteOutcome
@@ -103,12 +104,16 @@ class Plan:
         return replace(self, entries=entries[::-1], remarks=[*self.remarks, remark])
 
 
-async def make_plan(files: Files, patch: Patch, places: Mapping[str, Place]) -> Plan:
+Hides = Callable[[Place], bool]
+"""Whether nothing of a file may be shown."""
+
+
+async def make_plan(files: Files, patch: Patch, places: Mapping[str, Place], hides: Hides) -> Plan:
     """The plan, or a ToolError that names the file: missing_file, is_folder, lines_not_found, ..."""
-    planner = _Planner(files, places)
+    planner = _Planner(files, places, hides)
     for section in patch.sections:
         await planner.add(section)
-    remarks = planner.remarks
+    remarks = [*patch.remarks, *planner.remarks]
     changes = planner.changes()
     if not changes:
         remarks = [*remarks, "The files were like this already, so nothing was written."]
@@ -134,6 +139,8 @@ class _Draft:
     binary: ToolError | None = None
     """Why the file cannot be read as text. It may be deleted or replaced, not updated."""
     like: Place | None = None
+    hidden: bool = False
+    """Whether what it holds on disk may not be shown."""
 
     def change(self) -> Change | None:
         after = self.text.encode(self.now) if isinstance(self.now, str) else self.now
@@ -145,14 +152,17 @@ class _Draft:
     @property
     def shown(self) -> str:
         """What it holds as text, for showing."""
+        if self.hidden and self.now is not None:
+            return BEFORE
         return f"-> {self.now.target}\n" if isinstance(self.now, Link) else self.now or ""
 
 
 class _Planner:
     """Goes through the sections in order, each on what the ones before have left."""
 
-    def __init__(self, files: Files, places: Mapping[str, Place]) -> None:
+    def __init__(self, files: Files, places: Mapping[str, Place], hides: Hides) -> None:
         self._files = files
+        self._hides = hides
         self._places = places
         """Where each path of the patch leads."""
         self._drafts: dict[Path, _Draft] = {}
@@ -175,7 +185,8 @@ class _Planner:
         draft = await self._draft(section.path)
         if draft.now is not None:
             self.remarks.append(f"{draft.place.relative} was there before and is replaced.")
-        lost, draft.now, draft.text, draft.binary = draft.shown, section.content, Text(content=""), None
+        lost, draft.hidden = draft.shown, False
+        draft.now, draft.text, draft.binary = section.content, Text(content=""), None
         diff = await _compared(draft.place, lost, section.content)
         self._note("add", draft.place, "", section.content, diff, counts=(section.content.count("\n"), 0))
 
@@ -231,7 +242,7 @@ class _Planner:
         if other.now is not None:
             self.remarks.append(f"{target.relative} was there before and is replaced.")
             diff = await _compared(target, other.shown, after)
-        other.now, other.text, other.binary = now, draft.text, None
+        other.now, other.text, other.binary, other.hidden = now, draft.text, None, draft.hidden
         other.like = None if isinstance(now, Link) else draft.place
         self._note("move", draft.place, before, after, diff, counts=counts, target=target)
 
@@ -257,6 +268,7 @@ class _Planner:
             raise ToolError(f"{place.path} is a folder. Name a file.", "is_folder")
         original = (await self._files.fetch(place)).data if place.exists else None
         draft = self._drafts[place.path] = _Draft(place=place, original=original)
+        draft.hidden = original is not None and self._hides(place)
         if original is not None:
             try:
                 draft.text = self._files.decode(place, original)

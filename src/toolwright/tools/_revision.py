@@ -15,6 +15,7 @@ from toolwright.files.store import Files, Loaded, WriteOutcome
 from toolwright.files.text import Text
 from toolwright.record import record
 from toolwright.request import Request
+from toolwright.tools._edit_request import edit_request
 from toolwright.tools._remarks import diagnostics, with_remarks
 
 LARGE = 64 * 1024
@@ -113,7 +114,7 @@ class _Revision:
 
     def request(self) -> Request:
         metadata = {"filepath": str(self.place.path), "diff": self.patch}
-        return Request(permission="edit", patterns=(self.place.pattern,), metadata=metadata)
+        return edit_request([self.place], metadata)
 
     def summary(self) -> str:
         if self.created:

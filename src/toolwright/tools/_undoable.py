@@ -5,6 +5,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
+from toolwright.files.captured import Outcome
 from toolwright.files.paths import Tree
 from toolwright.files.precious import Worth
 from toolwright.files.snapshot import Snapshot
@@ -53,3 +54,31 @@ async def losses(snapshot: Snapshot) -> list[str]:
     if in_git:
         notes.append(f"{len(in_git):,} files that this changed or deleted were not kept for undo, because git has them")
     return notes
+
+
+def unkept(outcome: Outcome, tree: Tree) -> Iterator[str]:
+    """What is to be said of what a command has changed that undo does not restore."""
+    if outcome.failure:
+        yield f"what this changed cannot be undone: {outcome.failure}. Tell the user"
+    if outcome.lost:
+        yield (
+            f"undo cannot restore {len(outcome.lost):,} that this changed or deleted, such as"
+            f" {shown_name(outcome.lost[0], tree)}: too large, no file, or changed by two programs at once."
+            " Tell the user"
+        )
+    if outcome.spared:
+        yield (
+            f"{shown_name(outcome.spared[0], tree)} is as it was: it is hidden from commands, and what they see in its"
+            " place was written into it"
+        )
+    if outcome.missed:
+        files = "other file" if len(outcome.missed) == 1 else "other files"
+        yield (
+            f"{len(outcome.missed):,} {files} changed while this ran, such as {shown_name(outcome.missed[0], tree)},"
+            " and cannot be undone"
+        )
+
+
+def shown_name(path: str, tree: Tree) -> str:
+    place = PurePath(path)
+    return str(place.relative_to(tree.root)) if place.is_relative_to(tree.root) else path

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from toolwright.definition import ANY, Result, ToolContext, tool
 from toolwright.errors import ToolError
+from toolwright.look import Arguments, Look
 from toolwright.signature import Field
 
 TIMEOUT = 120_000
@@ -11,7 +12,20 @@ LONGEST = 24 * 3600 * 1000
 BACKGROUND_WAIT = 1000
 
 
-@tool(text="bash.md", asks=True, reads=ANY, keep="both")
+def _subject(arguments: Arguments) -> str:
+    return str(arguments.get("command") or arguments.get("job") or "")
+
+
+@tool(
+    text="bash.md",
+    known_as=("Bash",),
+    in_a_word=("command", {"description": "expected"}),
+    asks=True,
+    reads=ANY,
+    keep="both",
+    caption="description",
+    look=Look(verb="Run", kind="execute", subject=_subject, act="run a command", lasting=True),
+)
 async def bash(
     ctx: ToolContext,
     command: str = "",

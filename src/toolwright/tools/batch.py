@@ -7,8 +7,9 @@ from typing import Annotated, Any, TypedDict
 from toolwright.definition import ANY, AgentLike, Result, Tool, ToolContext, described, tool
 from toolwright.errors import PermissionDenied, ToolError, UnknownTool
 from toolwright.jsontypes import Json
+from toolwright.look import Arguments, Look
 from toolwright.record import record
-from toolwright.schema import Problem
+from toolwright.schema_basics import Problem
 from toolwright.signature import Field
 
 
@@ -38,8 +39,14 @@ def _explain(problems: Sequence[Problem]) -> str:
     return f"The batch could not be run:\n{lines}\nExpected: {form}"
 
 
+def _subject(arguments: Arguments) -> str:
+    calls = arguments.get("tool_calls")
+    return ", ".join(str(one.get("tool")) for one in calls if isinstance(one, dict)) if isinstance(calls, list) else ""
+
+
 @tool(
     text="batch.md",
+    look=Look(verb="Do several things", subject=_subject),
     asks=True,
     init=_for_agent,
     format_problems=_explain,

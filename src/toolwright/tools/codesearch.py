@@ -4,6 +4,7 @@ from typing import Annotated
 
 from toolwright.definition import Result, ToolContext, tool
 from toolwright.errors import ToolError
+from toolwright.look import Look
 from toolwright.signature import Field
 
 SECONDS = 30
@@ -11,7 +12,16 @@ TOKENS = 5000
 NOTHING = "Nothing was found. Name the library and what you want to do with it."
 
 
-@tool(text="codesearch.md", asks=True, offered=lambda offer: offer.searches and offer.code_search)
+@tool(
+    text="codesearch.md",
+    repeatable=False,
+    in_a_word=("query", {}),
+    unseen_changes=False,
+    asks=True,
+    untrusted=True,
+    offered=lambda offer: offer.searches and offer.code_search,
+    look=Look(verb="Search code", kind="search", subject="query", act="search the web for {code}"),
+)
 async def codesearch(
     ctx: ToolContext,
     query: str,

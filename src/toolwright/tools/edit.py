@@ -3,10 +3,21 @@
 from typing import Annotated
 
 from toolwright.definition import Result, ToolContext, tool
+from toolwright.look import Look
 from toolwright.signature import Field
 
 
-@tool(text="edit.md", asks=True, permission="edit", writes="filePath", offered=lambda offer: not offer.wants_patches)
+@tool(
+    text="edit.md",
+    known_as=("Edit", "NotebookEdit"),
+    in_a_word=("filePath", {"oldString": "", "newString": "x"}),
+    unseen_changes=False,
+    asks=True,
+    permission="edit",
+    writes="filePath",
+    offered=lambda offer: not offer.wants_patches,
+    look=Look(verb="Edit", kind="edit", subject="filePath", place="filePath", act="change {a file}"),
+)
 async def edit(
     ctx: ToolContext,
     file_path: Annotated[str, Field(schema={"minLength": 1})],

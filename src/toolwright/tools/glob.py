@@ -10,10 +10,21 @@ from toolwright.files.globs import GlobError
 from toolwright.files.paths import Place
 from toolwright.files.search import LIMIT, SECONDS, FilesFound, find_files
 from toolwright.files.store import Files
+from toolwright.look import Look
+from toolwright.record import record
 from toolwright.request import Request
+from toolwright.tools._shown_names import ShownNames
 
 
-@tool(text="glob.md", asks=True, reads=ANY)
+@tool(
+    text="glob.md",
+    known_as=("Glob",),
+    in_a_word=("pattern", {}),
+    unseen_changes=False,
+    asks=True,
+    reads=ANY,
+    look=Look(verb="Find files", kind="search", subject="pattern", place="path", act="look for {files}"),
+)
 async def glob(
     ctx: ToolContext,
     pattern: str,
@@ -21,20 +32,37 @@ async def glob(
     ignored: bool = False,
 ) -> Result:
     """Ask, search, and show what was found; where nothing was, say what may have been meant."""
-    place = ctx.use(Files).tree.place(path or ".")
+    tree = ctx.use(Files).tree
+    place = tree.place(path or ".")
     given = {"pattern": pattern, "path": path}
     metadata = {name: value for name, value in given.items() if value is not None}
     request = Request(permission="glob", patterns=(pattern,), metadata=metadata)
     await ctx.ask_all(request, *place.external(folder=True))
     folder = require_folder(place)
+    search = _Search(folder, ShownNames(ctx, tree), ignored)
     wanted = pattern.removeprefix("./")
     try:
-        found = await find_files(folder, wanted, ignored=ignored)
+        found = await search.files(wanted)
     except GlobError as error:
         return _result(place, _NOTHING, f"The pattern {pattern} is no glob: {error}. Escape the character with \\.")
-    if found.paths or not found.complete:
-        return _result(place, found, _note(found))
-    return _result(place, found, await _hint(place, wanted, ignored=ignored))
+    note = _note(found) if found.paths or not found.complete else await _hint(place, wanted, search)
+    # Nothing of what was left out: whether there is a name that fits is not to be learned either.
+    return _result(place, found, note)
+
+
+@record(frozen=True, slots=True)
+class _Search:
+    """Searches in a folder for the names that may be shown."""
+
+    folder: Path
+    shown: ShownNames
+    ignored: bool
+
+    async def files(self, pattern: str) -> FilesFound:
+        top = str(self.folder).rstrip("/")
+        return await find_files(
+            self.folder, pattern, ignored=self.ignored, shown=lambda path: self.shown(f"{top}/{path}")
+        )
 
 
 _NOTHING = FilesFound(paths=(), total=0, complete=True)
@@ -61,24 +89,24 @@ def _note(found: FilesFound) -> str:
     return ""
 
 
-async def _hint(place: Place, pattern: str, *, ignored: bool) -> str:
+async def _hint(place: Place, pattern: str, search: _Search) -> str:
     """Why a pattern may have found nothing although the files are there."""
     folder = place.path
     if pattern.startswith(f"{folder}/"):
-        return await _relative_hint(folder, pattern.removeprefix(f"{folder}/"), ignored=ignored)
+        return await _relative_hint(pattern.removeprefix(f"{folder}/"), search)
     if ".." in pattern.split("/"):
         return "A pattern cannot lead out of the folder searched; set path to the folder meant."
     name = pattern.strip("/")
     if name and os.path.isdir(folder / name):  # noqa: PTH112 - of a name that cannot be one it says no
         return f"{name} is a folder; {name}/** names the files in it."
-    if not ignored:
+    if not search.ignored:
         return "Ignored files were left out; set ignored to true to find them."
     return ""
 
 
-async def _relative_hint(folder: Path, pattern: str, *, ignored: bool) -> str:
+async def _relative_hint(pattern: str, search: _Search) -> str:
     """A leading slash means the top of the folder searched, so that a whole path in a pattern names nothing."""
-    found = await find_files(folder, pattern, ignored=ignored)
+    folder, found = search.folder, await search.files(pattern)
     if not found.paths:
         return f"Patterns start from {folder}; {pattern} finds nothing there either."
     files = "\n".join(f"  {shown_path(path)}" for path in found.paths)

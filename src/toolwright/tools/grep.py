@@ -8,14 +8,14 @@ from typing import Annotated
 
 from toolwright.definition import ANY, Result, ToolContext, tool
 from toolwright.errors import ToolError
-from toolwright.files.dialect import PatternError
 from toolwright.files.folder import shown_path
 from toolwright.files.globs import GlobError
 from toolwright.files.names import missing_file
 from toolwright.files.paths import Place
-from toolwright.files.query import Query
+from toolwright.files.query import PatternError, Query
 from toolwright.files.search import LIMIT, SECONDS, FileLines, LinesFound, find_lines
 from toolwright.files.store import Files
+from toolwright.look import Look
 from toolwright.request import Request
 from toolwright.signature import Field
 
@@ -26,7 +26,15 @@ GENERAL_LIMIT = 50 * 1024
 _EVERYTHING = frozenset(("", "*", "**", "**/*"))
 
 
-@tool(text="grep.md", asks=True, reads=ANY)
+@tool(
+    text="grep.md",
+    known_as=("Grep",),
+    in_a_word=("pattern", {}),
+    unseen_changes=False,
+    asks=True,
+    reads=ANY,
+    look=Look(verb="Search", kind="search", subject="pattern", place="path", act="search files for {something}"),
+)
 async def grep(
     ctx: ToolContext,
     pattern: Annotated[str, Field(schema={"minLength": 1})],

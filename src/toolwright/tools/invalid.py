@@ -7,7 +7,7 @@ from toolwright.definition import Result, ToolContext, tool
 from toolwright.errors import Kind, ToolError
 
 
-@tool(text="invalid.md", asks=True, offered=lambda _: False, alone="It is not a tool to call.")
+@tool(text="invalid.md", unseen_changes=False, asks=True, offered=lambda _: False, alone="It is not a tool to call.")
 async def invalid(
     ctx: ToolContext,
     tool: Annotated[str, "The name that was called"],

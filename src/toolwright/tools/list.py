@@ -9,10 +9,21 @@ from toolwright.files.folder import require_folder, shown_path
 from toolwright.files.globs import Glob, GlobError, parse_glob
 from toolwright.files.outline import LIMIT, Outline, outline
 from toolwright.files.store import Files
+from toolwright.look import Look
 from toolwright.request import Request
+from toolwright.tools._shown_names import ShownNames
 
 
-@tool(id="list", text="list.md", asks=True, reads=ANY)
+@tool(
+    id="list",
+    text="list.md",
+    known_as=("LS",),
+    in_a_word=("path", {}),
+    unseen_changes=False,
+    asks=True,
+    reads=ANY,
+    look=Look(verb="List", kind="read", subject="path", place="path", act="list {a folder}"),
+)
 async def list_(
     ctx: ToolContext,
     path: Annotated[str | None, "The project folder if left out"] = None,
@@ -25,14 +36,16 @@ async def list_(
     await ctx.ask_all(*place.external(folder=True), request)
     folder = require_folder(place)
     leave_out = [_glob(text) for text in ignore or ()]
+    shown = ShownNames(ctx, tree)
     found = await asyncio.to_thread(
-        outline, folder, leave_out, lambda target: tree.holds(target) or target.is_relative_to(folder)
+        outline, folder, leave_out, lambda target: tree.holds(target) or target.is_relative_to(folder), shown
     )
     top = str(place.name).rstrip("/")
     lines = [f"{shown_path(top)}/", *map(shown_path, found.tree.lines())]
     truncated = found.total > found.count
+    withheld = f"\n\n({shown.note})" if shown.withheld else ""
     return Result(
-        "\n".join(lines) + (_note(found) if truncated else ""),
+        "\n".join(lines) + (_note(found) if truncated else "") + withheld,
         title=place.relative,
         metadata={"count": found.count, "truncated": truncated, "total": found.total},
         truncated=truncated,

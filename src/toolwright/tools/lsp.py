@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from toolwright.definition import ANY, Result, ToolContext, tool
+from toolwright.look import Look
 from toolwright.signature import Field
 
 MOST = 100
@@ -25,7 +26,16 @@ Operation = Literal[
 ]
 
 
-@tool(text="lsp.md", asks=True, writes=ANY, offered=lambda offer: offer.lsp)
+@tool(
+    text="lsp.md",
+    unseen_changes=False,
+    asks=True,
+    writes=ANY,
+    offered=lambda offer: offer.lsp,
+    look=Look(
+        verb="Ask the language server", kind="search", subject="filePath", place="filePath", act="use a language server"
+    ),
+)
 async def lsp(
     ctx: ToolContext,
     operation: Operation,

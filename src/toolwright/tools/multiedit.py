@@ -3,6 +3,7 @@
 from typing import Annotated, TypedDict
 
 from toolwright.definition import Result, ToolContext, tool
+from toolwright.look import Look
 from toolwright.signature import Field
 
 
@@ -20,7 +21,15 @@ class Item(_Required, _Optional):
 
 
 @tool(
-    text="multiedit.md", asks=True, permission="edit", writes="filePath", offered=lambda offer: not offer.wants_patches
+    text="multiedit.md",
+    known_as=("MultiEdit",),
+    in_a_word=("filePath", {"edits": [{"oldString": "", "newString": "x"}]}),
+    unseen_changes=False,
+    asks=True,
+    look=Look(verb="Edit", kind="edit", subject="filePath", place="filePath", act="change {a file}"),
+    permission="edit",
+    writes="filePath",
+    offered=lambda offer: not offer.wants_patches,
 )
 async def multiedit(
     ctx: ToolContext,

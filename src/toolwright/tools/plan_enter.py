@@ -1,11 +1,17 @@
 """The plan_enter tool: hands the session to the plan agent, if the user agrees."""
 
 from toolwright.definition import Result, ToolContext, tool
+from toolwright.look import Look
 from toolwright.services import Modes
 from toolwright.tools._agreement import require_agreement
 
 
-@tool(text="plan_enter.md", offered=lambda offer: offer.plan_mode and offer.client == "cli" and offer.attended)
+@tool(
+    text="plan_enter.md",
+    repeatable=False,
+    offered=lambda offer: offer.plan_mode and offer.client == "cli" and offer.attended,
+    look=Look(verb="Begin to plan", kind="switch_mode"),
+)
 async def plan_enter(ctx: ToolContext) -> Result:
     """Ask the user and switch."""
     modes = ctx.use(Modes)

@@ -1,11 +1,17 @@
 """The plan_exit tool: hands the session back to the build agent, if the user approves the plan."""
 
 from toolwright.definition import Result, ToolContext, tool
+from toolwright.look import Look
 from toolwright.services import Modes
 from toolwright.tools._agreement import require_agreement
 
 
-@tool(text="plan_exit.md", offered=lambda offer: offer.plan_mode and offer.client == "cli" and offer.attended)
+@tool(
+    text="plan_exit.md",
+    repeatable=False,
+    offered=lambda offer: offer.plan_mode and offer.client == "cli" and offer.attended,
+    look=Look(verb="Carry out the plan", kind="switch_mode"),
+)
 async def plan_exit(ctx: ToolContext) -> Result:
     """Ask the user and switch."""
     modes = ctx.use(Modes)

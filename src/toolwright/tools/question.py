@@ -5,6 +5,7 @@ from typing import Annotated, NotRequired, TypedDict
 
 from toolwright.definition import Result, ToolContext, tool
 from toolwright.inbox import Choice
+from toolwright.look import Arguments, Look
 from toolwright.request import Option
 from toolwright.services import Questions
 from toolwright.signature import Field
@@ -29,8 +30,17 @@ class AskedQuestion(TypedDict):
     custom: NotRequired[bool]
 
 
+def _subject(arguments: Arguments) -> str:
+    asked = arguments.get("questions")
+    first = asked[0] if isinstance(asked, list) and asked else {}
+    return str(first.get("question", "")) if isinstance(first, dict) else ""
+
+
 @tool(
     text="question.md",
+    repeatable=False,
+    unseen_changes=False,
+    look=Look(verb="Ask", kind="other", subject=_subject, quiet=True),
     offered=lambda offer: offer.attended and offer.client in ("cli", "app", "desktop", "acp"),
 )
 async def question(

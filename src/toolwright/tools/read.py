@@ -6,13 +6,13 @@ import os
 import re
 from functools import partial
 from io import BytesIO, FileIO
-from typing import Annotated
+from typing import Annotated, Literal
 
-from toolwright.definition import Attachment, Result, ToolContext, tool
+from toolwright.definition import AgentLike, Attachment, Result, Tool, ToolContext, described, tool
 from toolwright.errors import ToolError
 from toolwright.files.buffers import UNSAVED
 from toolwright.files.disk import open_file, read_some, read_whole, size_of
-from toolwright.files.held import hold
+from toolwright.files.held import hold, is_folder
 from toolwright.files.lines import LineLimits, Window
 from toolwright.files.media import DOCUMENT, NAMES, fit, kind_of
 from toolwright.files.paths import Place
@@ -20,8 +20,10 @@ from toolwright.files.pdf import page_range, read_pages
 from toolwright.files.store import LARGE, Files
 from toolwright.files.text import SAMPLE, detect
 from toolwright.files.view import View
+from toolwright.look import Look
 from toolwright.request import Request
 from toolwright.signature import Field
+from toolwright.tools._shown_names import ShownNames
 
 LINES = 2000
 WIDTH = 2000
@@ -31,10 +33,25 @@ BINARY = re.compile(
     "zip|tar|gz|7z|exe|dll|so|class|jar|war|docx?|xlsx?|pptx?|od[tsp]|bin|dat|obj|o|a|lib|wasm|py[co]", re.IGNORECASE
 )
 """Endings of names that are hardly ever those of text."""
+Form = Literal["file", "path"]
 IN_EDITOR = "This is the text in the user's editor. It is not saved yet, so commands see an older one."
 
 
-@tool(text="read.md", asks=True, reads="filePath")
+async def _for_agent(tool: Tool, agent: AgentLike) -> Tool:
+    """The tool saying how lines come, so that their numbers are not taken for text."""
+    return described(tool, line="12: text" if agent.use(Files).form == "path" else "00012| text")
+
+
+@tool(
+    text="read.md",
+    known_as=("Read",),
+    in_a_word=("filePath", {}),
+    unseen_changes=False,
+    asks=True,
+    init=_for_agent,
+    reads="filePath",
+    look=Look(verb="Read", kind="read", subject="filePath", place="filePath", act="read {a file}"),
+)
 async def read(
     ctx: ToolContext,
     file_path: Annotated[str, "Absolute, or relative to the project folder"],
@@ -51,7 +68,7 @@ async def read(
     await ctx.ask_all(*place.external(folder=folder), request)
     first, count = max(1, offset or 1), LINES if limit is None else limit
     if folder:
-        return await asyncio.to_thread(_list, place, first, count)
+        return await asyncio.to_thread(_list, place, ShownNames(ctx, files.tree), first, count, files.form)
     if pages is not None:
         return await asyncio.to_thread(_read_pages, place, pages)
     ending = place.path.suffix[1:].lower()
@@ -69,17 +86,18 @@ async def read(
         view = await asyncio.to_thread(look) if os.fstat(file.fileno()).st_size > LARGE else look()
     whole = first == 1 and view.window.stopped_by == "end" and not view.window.cut
     files.note_read(ctx.session_id, place, view.digest, stamp=view.stamp, whole=whole)
-    return _shown(place, view)
+    return _shown(place, view, files.form)
 
 
 def _opened(place: Place) -> FileIO:
     return open_file(place, missing="not_found")
 
 
-def _shown(place: Place, view: View) -> Result:
+def _shown(place: Place, view: View, form: Form) -> Result:
     window = view.window
     after = window.first + len(window.lines)
-    numbered = (f"{number:05d}| {line}" for number, line in enumerate(window.lines, window.first))
+    mark = "{}: {}" if form == "path" else "{:05d}| {}"
+    numbered = (mark.format(number, line) for number, line in enumerate(window.lines, window.first))
     notes = "\n".join(f"({note})" for note in (_trailer(window, after), *_remarks(view)))
     metadata = {
         "preview": "\n".join(window.lines[:PREVIEW]),
@@ -91,7 +109,10 @@ def _shown(place: Place, view: View) -> Result:
         "stoppedBy": window.stopped_by,
         "cutLines": sorted(window.cut),
     }
-    output = "\n".join(("<file>", *numbered, "", notes, "</file>"))
+    if form == "path":
+        output = "\n".join((*_head(place, "file"), "<content>", *numbered, "", notes, "</content>"))
+    else:
+        output = "\n".join(("<file>", *numbered, "", notes, "</file>"))
     return Result(output, title=place.relative, metadata=metadata, truncated=window.stopped_by != "end")
 
 
@@ -128,19 +149,29 @@ def _remarks(view: View) -> list[str]:
     return remarks
 
 
-def _list(place: Place, first: int, count: int) -> Result:
+def _head(place: Place, kind: str) -> tuple[str, str]:
+    return f"<path>{place.path}</path>", f"<type>{kind}</type>"
+
+
+def _list(place: Place, may_show: ShownNames, first: int, count: int, form: Form) -> Result:
     """A folder's entries in order, folders with a slash, also those behind a link."""
     try:
         with hold(place.path) as held, held.entries() as entries:
-            names = sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries)
+            there = [(entry.name, is_folder(entry)) for entry in entries]
     except OSError as error:
         raise ToolError(f"{place.path} cannot be listed: {error.strerror}.", "not_found") from error
+    top = str(place.path).rstrip("/")
+    names = sorted(f"{name}/" if folder else name for name, folder in there if may_show(f"{top}/{name}"))
     shown = names[first - 1 : first - 1 + count]
     after = first + len(shown)
     more = after <= len(names)
     total = "1 entry" if len(names) == 1 else f"{len(names)} entries"
     note = f"Use offset {after} to go on; {total} in all." if more else f"{total}."
-    output = "\n".join(("<folder>", *shown, "", f"({note})", "</folder>"))
+    note = f"{note} {may_show.note}" if may_show.withheld else note
+    if form == "path":
+        output = "\n".join((*_head(place, "directory"), "<entries>", *shown, "", f"({note})", "</entries>"))
+    else:
+        output = "\n".join(("<folder>", *shown, "", f"({note})", "</folder>"))
     metadata = {"preview": "\n".join(shown[:PREVIEW]), "truncated": more, "totalEntries": len(names)}
     return Result(output, title=place.relative, metadata=metadata, truncated=more)
 

@@ -4,6 +4,7 @@ import asyncio
 
 from toolwright.definition import AgentLike, Result, Tool, ToolContext, described, tool
 from toolwright.errors import ToolError
+from toolwright.look import Look
 from toolwright.skills import Skills
 from toolwright.tools._listing import listed
 
@@ -15,7 +16,16 @@ async def _for_agent(tool: Tool, agent: AgentLike) -> Tool:
     return described(tool, skills=listed((one.name, one.description) for one in allowed))
 
 
-@tool(text="skill.md", asks=True, init=_for_agent, pinned=True)
+@tool(
+    text="skill.md",
+    known_as=("Skill",),
+    in_a_word=("name", {}),
+    unseen_changes=False,
+    asks=True,
+    init=_for_agent,
+    pinned=True,
+    look=Look(verb="Load skill", subject="name", act="load {a skill}"),
+)
 async def skill(ctx: ToolContext, name: str) -> Result:
     """Ask, and hand over the text."""
     skills = await asyncio.to_thread(ctx.use(Skills).all)

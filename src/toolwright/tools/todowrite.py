@@ -5,6 +5,7 @@ from itertools import count
 from typing import Annotated, NotRequired, TypedDict
 
 from toolwright.definition import Result, ToolContext, tool
+from toolwright.look import Arguments, Look
 from toolwright.services import Todo, Todos
 from toolwright.tools._todo_list import shown_todos
 
@@ -18,7 +19,18 @@ class TodoEntry(TypedDict):
     id: NotRequired[str]
 
 
-@tool(text="todowrite.md")
+def _subject(arguments: Arguments) -> str:
+    todos = arguments.get("todos")
+    count = len(todos) if isinstance(todos, list) else 0
+    return f"{count} step{'' if count == 1 else 's'}"
+
+
+@tool(
+    text="todowrite.md",
+    known_as=("TodoWrite",),
+    unseen_changes=False,
+    look=Look(verb="Plan", kind="think", subject=_subject, quiet=True),
+)
 async def todowrite(ctx: ToolContext, todos: list[TodoEntry]) -> Result:
     """Replace the list."""
     numbered = _numbered(todos)

@@ -4,9 +4,11 @@ import asyncio
 import base64
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from toolwright.acts import Act
 from toolwright.definition import Attachment, Result, ToolContext, tool
 from toolwright.errors import ToolError
-from toolwright.request import HostPattern, PathPattern
+from toolwright.look import Look
+from toolwright.request import HostPattern, PathPattern, Request
 from toolwright.truncate import Truncator, cut
 
 if TYPE_CHECKING:
@@ -25,7 +27,16 @@ ACCEPT: dict[Format, str] = {
 }
 
 
-@tool(text="webfetch.md", asks=True)
+@tool(
+    text="webfetch.md",
+    repeatable=False,
+    known_as=("WebFetch",),
+    in_a_word=("url", {"format": "text"}),
+    unseen_changes=False,
+    asks=True,
+    untrusted=True,
+    look=Look(verb="Fetch", kind="fetch", subject="url", act="fetch {a page}"),
+)
 async def webfetch(
     ctx: ToolContext,
     url: str,
@@ -73,7 +84,9 @@ async def _admit(ctx: ToolContext, url: "Url", given: str) -> bool:
     opened = ctx.decide("webfetch", pattern) == "allow"
     if url.address is not None and not is_public(url.address) and not opened:
         raise closed(url, url.address)
-    await ctx.ask("webfetch", PathPattern(given, also=(str(url),)), url=given)
+    asked = PathPattern(given, also=(str(url),))
+    act = Act(kind="reads", program="webfetch", on=url.host, to=(url.host,))
+    await ctx.ask_all(Request(permission="webfetch", patterns=(asked,), acts={asked: act}, metadata={"url": given}))
     return opened
 
 

@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from toolwright.definition import Result, ToolContext, tool
+from toolwright.look import Look
 from toolwright.signature import Field
 
 SECONDS = 25
@@ -10,7 +11,17 @@ RESULTS = 8
 NOTHING = "Nothing was found. Try other words."
 
 
-@tool(text="websearch.md", asks=True, offered=lambda offer: offer.searches)
+@tool(
+    text="websearch.md",
+    repeatable=False,
+    known_as=("WebSearch",),
+    in_a_word=("query", {}),
+    unseen_changes=False,
+    asks=True,
+    untrusted=True,
+    offered=lambda offer: offer.searches,
+    look=Look(verb="Search the web", kind="fetch", subject="query", act="search the web for {something}"),
+)
 async def websearch(
     ctx: ToolContext,
     query: str,

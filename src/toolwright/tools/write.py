@@ -5,15 +5,29 @@ import asyncio
 from toolwright.definition import Result, ToolContext, tool
 from toolwright.diff import compare, unified
 from toolwright.errors import ToolError
+from toolwright.files.hidden import BEFORE
 from toolwright.files.paths import Place
 from toolwright.files.replace import Change
 from toolwright.files.store import LARGE, Content, Files, WriteOutcome
 from toolwright.files.text import Text, line_ends
+from toolwright.look import Look
 from toolwright.request import Request
+from toolwright.tools._edit_request import edit_request
 from toolwright.tools._remarks import diagnostics, with_remarks
+from toolwright.tools._unreadable import is_unreadable
 
 
-@tool(text="write.md", asks=True, permission="edit", writes="filePath", offered=lambda offer: not offer.wants_patches)
+@tool(
+    text="write.md",
+    known_as=("Write",),
+    in_a_word=("filePath", {"content": ""}),
+    unseen_changes=False,
+    asks=True,
+    permission="edit",
+    writes="filePath",
+    offered=lambda offer: not offer.wants_patches,
+    look=Look(verb="Write", kind="edit", subject="filePath", place="filePath", act="write {a file}", quiet=True),
+)
 async def write(
     ctx: ToolContext,
     content: str,
@@ -34,8 +48,9 @@ async def write(
         files.require_read(ctx.session_id, old)
     before = _old_text(files, old)
     after = _encode(before, content)
-    metadata = {"filepath": str(place.path), "diff": await _diff(place, before, content)}
-    await ctx.ask_all(Request(permission="edit", patterns=(place.pattern,), metadata=metadata))
+    shown = Text(content=BEFORE) if before is not None and is_unreadable(ctx, place) else before
+    metadata = {"filepath": str(place.path), "diff": await _diff(place, shown, content)}
+    await ctx.ask_all(edit_request([place], metadata))
     remarks = _remarks(before, content, in_part=files.read_in_part(ctx.session_id, place))
     change = Change(place=place, before=None if old is None else old.data, after=after)
     outcomes = await files.commit([change], session_id=ctx.session_id, call_id=ctx.call_id)
