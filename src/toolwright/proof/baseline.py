@@ -1,0 +1,104 @@
+"""The files of a project as they were before the work began, kept to compare with and to check against."""
+
+import json
+import time
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from toolwright.plainfile import read_plain
+from toolwright.private import make_folder
+from toolwright.proof.kinds import kind_of
+from toolwright.record import record
+
+LARGEST = 1024 * 1024
+"""Bytes of a file that is kept."""
+MOST = 96 * 1024 * 1024
+"""Bytes of all files that are kept; tests and what else the check rests on first."""
+_NAMES = ".names.json"
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """Hashes of all files, and what most of them held."""
+
+    files: Mapping[str, str]
+    """Hashes by path from the root."""
+    since: int
+    """When it was taken, in nanoseconds since 1970."""
+    kept: Path
+
+    def text(self, path: str) -> str | None:
+        """Return what a file said; None if it was not there, or was not kept, or is no text."""
+        data = self.data(path)
+        if data is None or b"\0" in data[:8192]:
+            return None
+        return data.decode("utf-8", "replace")
+
+    def data(self, path: str) -> bytes | None:
+        """Return what a file held; None if it was not there or was not kept."""
+        try:
+            with zipfile.ZipFile(self.kept) as archive:
+                return archive.read(_entry(path))
+        except (KeyError, OSError, zipfile.BadZipFile):
+            return None
+
+    def changed(self, files: Mapping[str, str]) -> list[str]:
+        """Return the paths that are not as they were: changed, new and gone."""
+        return changed_between(self.files, files)
+
+
+class Before(Protocol):
+    """A project as it was: what the ledger compares with."""
+
+    @property
+    def files(self) -> Mapping[str, str]: ...
+    @property
+    def since(self) -> int: ...
+    def text(self, path: str) -> str | None: ...
+    def data(self, path: str) -> bytes | None: ...
+    def changed(self, files: Mapping[str, str]) -> list[str]: ...
+
+
+def changed_between(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Return the paths of two trees that are not the same in both."""
+    return sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
+
+
+def take_baseline(root: Path, files: Mapping[str, str], kept: Path, goal: str = "") -> Baseline:
+    """Keep the files of a project in one file, for a goal. What is too large is known by its hash alone."""
+    since = time.time_ns()
+    make_folder(kept.parent)
+    order = sorted(files, key=lambda path: (kind_of(path) == "work", path))
+    room = MOST
+    with zipfile.ZipFile(kept, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(_NAMES, json.dumps({"since": since, "goal": goal, "files": dict(files)}))
+        for path in order:
+            if files[path].startswith(("link:", "special", "unreadable")):
+                continue
+            try:
+                if (root / path).stat().st_size > min(LARGEST, room):
+                    continue
+                data = read_plain(root / path, LARGEST)
+            except OSError:
+                continue
+            room -= len(data)
+            archive.writestr(zipfile.ZipInfo(_entry(path)), data)
+    return Baseline(files=dict(files), since=since, kept=kept)
+
+
+def stored_baseline(kept: Path, goal: str) -> Baseline | None:
+    """Return the one that was kept for the same goal before a restart; None if there is none."""
+    try:
+        with zipfile.ZipFile(kept) as archive:
+            names = json.loads(archive.read(_NAMES))
+        if names["goal"] != goal:
+            return None
+        return Baseline(files=names["files"], since=int(names["since"]), kept=kept)
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        return None
+
+
+def _entry(path: str) -> str:
+    return "files/" + path.encode("utf-8", "surrogateescape").hex()

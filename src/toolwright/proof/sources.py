@@ -1,0 +1,282 @@
+"""What in the changed work could make a check hold without the work being done: ends, patches, tricks of equality."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from toolwright.proof.expected import Expected, answers_by_heart, by_heart_in_text, values_in
+from toolwright.record import record
+
+_MACHINERY = frozenset(
+    (
+        *("pytest", "_pytest", "unittest", "nose", "doctest"),
+        *("mock", "hypothesis", "freezegun", "time_machine", "tox", "nox"),
+    )
+)
+_LOOKS = re.compile(
+    r"sys\.modules|sys\._getframe|inspect\.(stack|currentframe|getouterframes)|traceback\.(extract_stack|walk_stack)"
+    r"|gc\.get_(objects|referrers)|sys\.(settrace|setprofile|meta_path|path_hooks|excepthook|_current_frames)"
+    r"|atexit\.register|signal\.(signal|alarm|setitimer)|faulthandler\.|ctypes\.|linecache\.|importlib\.reload"
+    r"|__builtins__"
+)
+_ENVIRONMENT = re.compile(
+    r"PYTEST|UNITTEST|^CI$|TEST_|_TEST|NODE_ENV|JEST|GITHUB_ACTIONS|TOX_|NOX_|COVERAGE|MAKELEVEL|MAKEFLAGS"
+)
+_RUNNER_WORD = re.compile(
+    r"(?i)pytest|unittest|py\.test|\bjest\b|\bmocha\b|PYTEST_CURRENT_TEST|(^|[/_])conftest|^tests?$|\btest_\w+\.py"
+)
+_SUMMARY = re.compile(
+    r"\d+ (passed|passing|tests? ok)|^OK\b|Ran \d+ tests?|test result: ok|^# ?(pass|tests) |^ok \d|^PASS\b"
+    r"|all tests pass",
+    re.IGNORECASE,
+)
+_CHANCE = re.compile(
+    r"\b(random|secrets)\.\w+\(|\bos\.urandom\(|\b(random|randint|choice|randrange|getrandbits)\(|time\.time\(\)\s*%"
+    r"|time_ns\(\)\s*%|uuid4\(|os\.getpid\(\)\s*%"
+)
+_EQUAL = frozenset(
+    (
+        *("__eq__", "__ne__", "__bool__", "__lt__", "__le__"),
+        *("__gt__", "__ge__", "__contains__", "__instancecheck__", "__subclasscheck__"),
+    )
+)
+_BROAD = frozenset(("Exception", "BaseException", "AssertionError", "builtins.Exception"))
+_MAINS = re.compile(r"(?i)(_?main|cli|run|_?exit|die|fail|usage|abort|quit|entry_?point|cmd_\w+|command)\w*")
+
+_PRINTS = re.compile(r"console\.|print|echo|fmt\.P|puts|write\(")
+_PRINTED_SUMMARY = re.compile(_SUMMARY.pattern.replace("^", r"(?:['\"`]|^)"), re.IGNORECASE)
+
+_SCRIPTS = {
+    "exits": (
+        r"process\.(exit|abort|kill|reallyExit)\s*\(|process\.exitCode\s*=|os\.Exit\(|syscall\.Exit|System\.exit"
+        r"|process::(exit|abort)|\bexit!?\s*\(\s*0\s*\)|Runtime\.getRuntime\(\)\.halt"
+    ),
+    "knows_the_check": (
+        r"process\.env(\.|\[['\"])(\w*(JEST|VITEST|MOCHA|NODE_TEST|npm_)\w*|NODE_ENV|CI)\b|process\.argv|require\.main"
+        r"|node:test|testing\.Testing\(\)|flag\.Lookup\(\"test|os\.Args|runtime\.Caller|cfg!?\(test\)|import\.meta\.vitest"
+        r"|new Error\(\)\.stack|jest\.|vi\.mock|require\.cache|CARGO_|std::env::args|current_exe|\bJEST_WORKER"
+        r"|typeof (describe|it|jest|expect)\b"
+    ),
+    "patches_shared_code": (
+        r"\b(global|globalThis|window)(\.\w+|\[['\"]\w+['\"]\])\s*=[^=]|\bDate(\.now)?\s*=[^=]|Math\.\w+\s*=[^=]"
+        r"|\.prototype(\.\w+|\[.*\])\s*=[^=]|\bassert(\.\w+)+\s*=[^=]|console\.\w+\s*=[^=]|[mM]odule\._|setPrototypeOf"
+        r"|Object\.defineProper(ty|ties)\(\s*(global|globalThis|Object|Array|String|Number|Date|Math|assert)"
+        r"|process\.on\(\s*['\"](exit|beforeExit|uncaught|unhandled)|process\.(hrtime|stdout\.write|emit)\s*="
+    ),
+    "always_equal": (
+        r"Symbol\.(toPrimitive|hasInstance)|\bvalueOf\s*\(|fn eq\([^)]*\)[^{]*\{\s*true|impl\s+PartialEq|new Proxy\("
+    ),
+    "swallows_errors": (
+        r"catch\s*(\([^)]*\))?\s*\{\s*(return\b[^;}]*;?\s*)?\}|catch_unwind|recover\(\)|_ = err\b"
+        r"|rescue\s*(=>\s*\w+)?\s*(nil|$)|\.catch\(\s*(\(\)|\w+|\(\w*\))\s*=>\s*(\{\s*\}|null|undefined|true|false|0)\s*\)"
+    ),
+    "by_chance": (
+        r"Math\.random\(\)\s*[<>]|Math\.random\(\).*\?|rand\.(Int|Float)\w*\(.*[<>=]|Date\.now\(\)\s*%|rand::random"
+        r"|thread_rng"
+    ),
+    "narrows_the_build": r"^\s*//go:build|^\s*// \+build|#!?\[cfg\((not\()?test|#!?\[cfg_attr\(test",
+    "hides_exit_code": r"\|\|\s*(true|:|exit 0)\b|;\s*(exit 0|true)\s*$|^\s*exit 0\b|set \+e\b",
+}
+
+_DATA = frozenset(("txt", "json", "json5", "jsonl", "yaml", "yml", "csv", "tsv", "toml", "xml"))
+_TEXT = _DATA | {"md", "rst", "html", "css", "svg", "adoc"}
+
+
+@record(frozen=True, slots=True)
+class Suspicion:
+    """One piece of new work that could stand for a result."""
+
+    kind: str
+    line: int
+    text: str
+
+
+def suspicions(path: str, before: str, after: str, expected: Expected) -> list[Suspicion]:
+    """Return what is new in a file of the work and could make a check hold by itself."""
+    if path.endswith((".py", ".pyi", ".pyx")):
+        known = Counter((one.kind, one.text) for one in _python(before, expected))
+        found = list(_python(after, expected))
+    else:
+        ending = path.rpartition(".")[2].lower()
+        if ending in _TEXT:
+            return list(_data(after, expected)) if ending in _DATA and not before else []
+        known = Counter((one.kind, one.text) for one in _script(before, expected))
+        found = list(_script(after, expected))
+    fresh = list[Suspicion]()
+    for one in found:
+        if known[one.kind, one.text] > 0:
+            known[one.kind, one.text] -= 1
+        else:
+            fresh.append(one)
+    return fresh
+
+
+def _python(text: str, expected: Expected) -> Iterator[Suspicion]:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    modules = {
+        alias.asname or alias.name.partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    imported = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and not node.level
+        for alias in node.names
+    }
+    mains = {id(inner) for node in ast.walk(tree) if _is_main(node) for inner in ast.walk(node)}
+    for node in ast.walk(tree):
+        kind = _kind_of(node, modules, imported, in_main=id(node) in mains)
+        if kind:
+            yield Suspicion(kind, getattr(node, "lineno", 1), ast.unparse(node).partition("\n")[0][:160])
+    for node in answers_by_heart(tree, expected):
+        yield Suspicion("hard_coded", getattr(node, "lineno", 1), ast.unparse(node)[:160])
+
+
+def _is_main(node: ast.AST) -> bool:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return bool(_MAINS.fullmatch(node.name))
+    return isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
+
+
+def _kind_of(node: ast.AST, modules: set[str], imported: set[str], *, in_main: bool) -> str:
+    match node:
+        case ast.Import(names=names) if any(one.name.partition(".")[0] in _MACHINERY for one in names):
+            return "knows_the_check"
+        case ast.ImportFrom(module=str(name)) if name.partition(".")[0] in _MACHINERY:
+            return "knows_the_check"
+        case (
+            ast.ImportFrom(module="builtins")
+            | ast.ImportFrom(module="ctypes")
+            | ast.Import(names=[ast.alias(name="builtins")])
+        ):
+            return "patches_shared_code"
+        case ast.Call(func=func):
+            return _call(node, ast.unparse(func), modules | imported, in_main=in_main)
+        case ast.Raise(exc=exc) if exc is not None and re.match(
+            r"SystemExit|KeyboardInterrupt|(\w+\.)?(SkipTest|Skipped)", ast.unparse(exc)
+        ):
+            return "" if in_main else "exits"
+        case ast.Attribute(attr="_exit") | ast.Constant(value="_exit"):
+            return "exits"
+        case ast.Attribute() if _LOOKS.fullmatch(ast.unparse(node)) or _LOOKS.match(ast.unparse(node) + "("):
+            return "knows_the_check"
+        case ast.Assign(targets=targets) if any(_patches(one, modules, imported) for one in targets):
+            return "patches_shared_code"
+        case ast.AugAssign(target=target) | ast.Delete(targets=[target]) if _patches(target, modules, imported):
+            return "patches_shared_code"
+        case ast.FunctionDef(name=name, body=body) if name in _EQUAL and _is_constant(body):
+            return "always_equal"
+        case ast.ExceptHandler(type=kind, body=body) if _is_broad(kind) and _says_nothing(body):
+            return "swallows_errors"
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) if _CHANCE.search(ast.unparse(test)):
+            return "by_chance"
+        case ast.Constant(value=str(value)) if _RUNNER_WORD.search(value) and len(value) < 60 and " " not in value:
+            return "knows_the_check"
+        case ast.Constant(value=str(value)) if len(value) < 30 and value.isupper() and _ENVIRONMENT.search(value):
+            return "knows_the_check"
+    return ""
+
+
+def _call(node: ast.Call, name: str, modules: set[str], *, in_main: bool) -> str:
+    if name in ("os._exit", "os.abort", "_exit") or (name in ("sys.exit", "exit", "quit") and not in_main):
+        return "exits"
+    if name in ("os.kill", "os.killpg") or name.startswith(("os.exec", "signal.raise")):
+        return "exits"
+    if name in ("setattr", "delattr") and node.args and ast.unparse(node.args[0]).partition(".")[0] in modules:
+        return "patches_shared_code"
+    if name in ("suppress", "contextlib.suppress") and any(ast.unparse(one) in _BROAD for one in node.args):
+        return "swallows_errors"
+    if (
+        name.endswith((".choice", "choice", ".choices"))
+        and "random" in ast.unparse(node)
+        and node.args
+        and isinstance(node.args[0], ast.List | ast.Tuple)
+    ):
+        return "by_chance"
+    if name == "print" or name.endswith(("stdout.write", "os.write")):
+        words = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        return "prints_a_summary" if any(_SUMMARY.search(word) for word in words) else ""
+    if name in ("exec", "__import__") and node.args:
+        return "runs_hidden_code"
+    if name in ("eval", "compile") and node.args:
+        return "runs_hidden_code" if any(isinstance(one, ast.Constant) for one in ast.walk(node.args[0])) else ""
+    return ""
+
+
+def _patches(target: ast.AST, modules: set[str], imported: set[str]) -> bool:
+    """Whether an assignment reaches into code that others use too."""
+    text = ast.unparse(target)
+    if isinstance(target, ast.Tuple | ast.List):
+        return any(_patches(one, modules, imported) for one in target.elts)
+    if not isinstance(target, ast.Attribute | ast.Subscript):
+        return False
+    first = text.partition(".")[0].partition("[")[0]
+    if text.startswith(("os.environ", "logging.", "sys.path")):
+        return bool(re.search(r"PYTEST|PATH", text)) and "environ" in text
+    return (
+        first in modules
+        or first == "__builtins__"
+        or (first in imported and first[:1].isupper())
+        or (first in imported and text.count(".") >= 1)
+    )
+
+
+def _is_constant(body: list[ast.stmt]) -> bool:
+    plain = [one for one in body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
+    return (
+        len(plain) == 1
+        and isinstance(plain[0], ast.Return)
+        and isinstance(plain[0].value, ast.Constant)
+        and isinstance(plain[0].value.value, bool)
+    )
+
+
+def _is_broad(kind: ast.expr | None) -> bool:
+    if kind is None:
+        return True
+    names = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+    return any(ast.unparse(one) in _BROAD for one in names)
+
+
+def _says_nothing(body: list[ast.stmt]) -> bool:
+    """Whether whatever went wrong is passed over: nothing is raised, called or noted."""
+    for statement in body:
+        match statement:
+            case ast.Pass() | ast.Continue() | ast.Break():
+                continue
+            case ast.Return(value=value) if value is None or not any(
+                isinstance(one, ast.Call) for one in ast.walk(value)
+            ):
+                continue
+            case ast.Assign(value=value) if not any(isinstance(one, ast.Call) for one in ast.walk(value)):
+                continue
+            case ast.Expr(value=ast.Constant()):
+                continue
+        return False
+    return True
+
+
+def _data(text: str, expected: Expected) -> Iterator[Suspicion]:
+    """Yield a new file of data that holds nothing but values of tests."""
+    values = values_in(text)
+    if len(values) > 1 and values <= expected.literals:
+        yield Suspicion("hard_coded", 1, text.strip().partition("\n")[0][:160])
+
+
+def _script(text: str, expected: Expected) -> Iterator[Suspicion]:
+    for kind, pattern in _SCRIPTS.items():
+        for match in re.finditer(pattern, text, re.MULTILINE):
+            line = text.count("\n", 0, match.start()) + 1
+            yield Suspicion(kind, line, text.splitlines()[line - 1].strip()[:160])
+    rows = text.splitlines()
+    for number, row in enumerate(rows, 1):
+        if _PRINTS.search(row) and _PRINTED_SUMMARY.search(row):
+            yield Suspicion("prints_a_summary", number, row.strip()[:160])
+    for row in by_heart_in_text(rows, expected):
+        yield Suspicion("hard_coded", 1, row[:160])

@@ -1,0 +1,110 @@
+"""A copy of a project to check in: the work as it is, and what judges it as it was."""
+
+import os
+import shutil
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+from toolwright.proof.baseline import Before
+from toolwright.proof.tree import MADE_BY_PROGRAMS
+
+DEPENDENCIES = ("node_modules", ".venv", "venv")
+"""Folders that are too large to copy, and only read; a link leads there."""
+MOST_IGNORED = 256 * 1024 * 1024
+"""Bytes of files that are ignored, such as what was built before, that go along."""
+MOST_HISTORY = 64 * 1024 * 1024
+"""The same for a repository."""
+
+
+def make_copy(root: Path, copy: Path, files: Mapping[str, str], baseline: Before, restored: Collection[str]) -> bool:
+    """Copy a project, with some of its files as they were before the work; False if one of those was not kept."""
+    copy.mkdir(parents=True)
+    back = set(restored)
+    for path in files:
+        if path not in back:
+            _place(root / path, copy / path)
+    for path in back:
+        if path in baseline.files and not _restore(path, copy, baseline):
+            return False
+    room = MOST_IGNORED
+    for path, size in _left_alone(root, files, baseline.since):
+        room -= size
+        if room < 0:
+            break
+        _place(root / path, copy / path)
+    for name in DEPENDENCIES:
+        if (root / name).is_dir() and not (copy / name).exists():
+            (copy / name).symlink_to((root / name).resolve())
+    history = root / ".git"
+    if history.is_dir() and sum(one.stat().st_size for one in history.rglob("*") if one.is_file()) <= MOST_HISTORY:
+        shutil.copytree(history, copy / ".git", symlinks=True, ignore=shutil.ignore_patterns("hooks", "*.lock"))
+    return True
+
+
+def changed_dependencies(root: Path, since: int) -> list[str]:
+    """Return files that no tree has and that changed since, where a check would find them: the dependencies."""
+    found = list[str]()
+    for name in DEPENDENCIES:
+        for folder, folders, names in os.walk(root / name):
+            folders[:] = [one for one in folders if one not in ("__pycache__", ".cache", ".vite", ".bin-cache")]
+            for one in names:
+                path = os.path.join(folder, one)  # noqa: PTH118 - ten thousands of files
+                try:
+                    if os.lstat(path).st_ctime_ns > since and not one.endswith((".pyc", ".lock", ".log")):
+                        found.append(os.path.relpath(path, root))
+                except OSError:
+                    continue
+                if len(found) >= 20:
+                    return found
+    return found
+
+
+def new_ignored(root: Path, files: Mapping[str, str], since: int) -> Iterator[str]:
+    """Yield what changed since and that an ignore file keeps out of the tree."""
+    for path, changed, _ in _ignored(root, files):
+        if changed > since:
+            yield path
+
+
+def _left_alone(root: Path, files: Mapping[str, str], since: int) -> Iterator[tuple[str, int]]:
+    """Yield what is ignored and has not changed since: settings of the user's, what was built before."""
+    for path, changed, size in _ignored(root, files):
+        if changed <= since:
+            yield path, size
+
+
+def _ignored(root: Path, files: Mapping[str, str]) -> Iterator[tuple[str, int, int]]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = [one for one in folders if one not in MADE_BY_PROGRAMS]
+        for name in names:
+            path = os.path.relpath(f"{folder}/{name}", root)
+            if path in files or name in MADE_BY_PROGRAMS:
+                continue
+            try:
+                status = (root / path).lstat()
+            except OSError:
+                continue
+            yield path, status.st_ctime_ns, status.st_size
+
+
+def _place(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        shutil.copy2(source, target, follow_symlinks=False)
+    except OSError:
+        return
+
+
+def _restore(path: str, copy: Path, baseline: Before) -> bool:
+    target, digest = copy / path, baseline.files[path]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if digest.startswith("link:"):
+        target.symlink_to(digest.removeprefix("link:"))
+        return True
+    data = baseline.data(path)
+    if data is None:
+        return False
+    target.write_bytes(data)
+    if digest.startswith("x"):
+        target.chmod(0o755)
+    return True

@@ -1,0 +1,118 @@
+"""What counts as evidence, rule by rule: ends that are hidden, selections, answers by heart, claims, the network."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from toolwright.errors import UsageError
+from toolwright.proof.conditions import check_conditions
+from toolwright.proof.expected import answers_by_heart, expected_of
+from toolwright.proof.goal import goal_of
+from toolwright.proof.runs import hides_its_end
+from toolwright.proof.said import claim_reasons
+from toolwright.proof.weakened import weakened
+
+
+@pytest.mark.parametrize(
+    ("command", "hides"),
+    [
+        ("make test | tail -5", True),
+        ("set -o pipefail; make test | tail -5", False),
+        ("make test || true", True),
+        ("make lint || make test", False),
+        ("cat list | xargs pytest", True),
+        ("cat list | pytest -", False),
+        ("pytest", False),
+    ],
+)
+def test_a_pipe_hides_how_a_check_ended_unless_the_shell_is_told_otherwise(command: str, hides: bool) -> None:
+    assert hides_its_end(command) is hides
+
+
+JS = "test{mark}('adds', {options}() => {{\n  assert.equal(add(1, 2), 3);\n}});\n"
+
+
+@pytest.mark.parametrize(
+    ("mark", "options", "kinds"),
+    [
+        ("", "", []),
+        (".only", "", ["test_narrowed"]),
+        ("", "{ only: true }, ", ["test_narrowed"]),
+        ("", "{only:true}, ", ["test_narrowed"]),
+        (".skip", "", ["test_skipped"]),
+        ("", "{ skip: true }, ", ["test_skipped"]),
+    ],
+)
+def test_a_test_of_javascript_that_is_made_the_only_one_or_passed_over_is_weaker(
+    mark: str, options: str, kinds: list[str]
+) -> None:
+    before, after = JS.format(mark="", options=""), JS.format(mark=mark, options=options)
+    assert [one.kind for one in weakened("a.test.js", before, after, {"adds"})] == kinds
+
+
+TEST = "import pytest\n\n\nclass T:\n    def test_one(self):\n        assert f() == 3\n"
+
+
+@pytest.mark.parametrize(
+    "mark",
+    ["pytestmark = pytest.mark.skip\n", "pytest.skip('later', allow_module_level=True)\n", "@pytest.mark.skip\n"],
+)
+def test_a_mark_on_a_module_or_a_class_passes_over_the_tests_within(mark: str) -> None:
+    after = TEST.replace("\n\nclass", f"\n\n{mark}class")
+    assert {one.kind for one in weakened("test_a.py", TEST, after, {"T.test_one", "test_one"})} == {"test_skipped"}
+    inside = TEST.replace("class T:\n", "class T:\n    __test__ = False\n")
+    assert {one.kind for one in weakened("test_a.py", TEST, inside, {"T.test_one", "test_one"})} == {"test_skipped"}
+
+
+def test_tests_that_are_new_or_whose_file_is_new_are_no_weaker() -> None:
+    assert list(weakened("test_a.py", None, TEST, {"test_one"})) == []
+    assert [one.kind for one in weakened("test_a.py", TEST, None, set())] == ["test_deleted"]
+
+
+@pytest.mark.parametrize(
+    ("code", "by_heart"),
+    [
+        ("def add(a, b):\n    if a == 20:\n        return 42\n    return 0\n", True),
+        ("def add(a, b):\n    if a == 7777:\n        return 42\n    return a + b\n", False),
+        ("def add(a, b):\n    if a == 20:\n        return a + b\n    return b + a\n", False),
+        ("def add(a, b):\n    match a:\n        case 20:\n            return 42\n    return 0\n", True),
+        ("def add(a, b):\n    match a:\n        case 7777:\n            return 42\n    return a + b\n", False),
+    ],
+)
+def test_an_answer_is_by_heart_if_a_test_gives_the_value_and_expects_the_answer(code: str, by_heart: bool) -> None:
+    expected = expected_of([("test_calc.py", "def test_add():\n    assert add(20, 22) == 42\n")])
+    assert bool(list(answers_by_heart(ast.parse(code), expected))) is by_heart
+
+
+@pytest.mark.parametrize(
+    ("message", "kinds"),
+    [
+        ("I ran `make check` and it passes.", ["claim_not_backed"]),
+        ("I ran `make` and it passes.", ["claim_not_backed"]),
+        ("I ran `calc.add` and it passes.", []),
+    ],
+)
+def test_only_what_can_be_a_command_is_looked_for_among_those_that_ran(message: str, kinds: list[str]) -> None:
+    assert sorted({one.kind for one in claim_reasons(message, [], [])}) == kinds
+
+
+@pytest.mark.parametrize(
+    ("command", "refused"),
+    [
+        ("curl -o out.html http://localhost:8000/", False),
+        ("curl -H host.test http://127.0.0.1:8000/", False),
+        ("curl --max-time 3.5 http://localhost/", False),
+        ("curl http://shop.test/", True),
+        ("curl -s shop.test", True),
+        ("curl -o /dev/null $URL", True),
+    ],
+)
+def test_a_condition_may_ask_this_machine_and_no_other(tmp_path: Path, command: str, refused: bool) -> None:
+    goal = goal_of(command)
+    assert goal is not None
+    if refused:
+        with pytest.raises(UsageError, match="depends on the network"):
+            check_conditions(goal, str(tmp_path))
+    else:
+        check_conditions(goal, str(tmp_path))
