@@ -13,9 +13,9 @@ from toolwright.messages import CompactionPart, Message, TextPart
 from toolwright.models.info import ModelLimits
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel, ScriptedTurn
 from toolwright.parts import Completed, ToolPart
-from toolwright.session.answering import CompactionSettings
 from toolwright.session.events import SessionCompacted
 from toolwright.session.history import CLEARED, WHAT_SO_FAR, since_summary
+from toolwright.session.turn_settings import CompactionSettings
 
 SMALL: Any = {"context": 10_000, "output": 2_000}
 
@@ -89,6 +89,24 @@ async def test_an_empty_summary_is_none(project: Path, summary: str) -> None:
         await trial.prompt("One.")
         assert (await trial.prompt("Two.")).text == "Next."
         assert "could not be summarised" in str(trial.requests[-1].messages)
+
+
+async def test_a_summary_that_failed_says_so_for_good_and_what_it_took_is_spent(project: Path) -> None:
+    refused: ScriptedTurn = {"text": " ", "usage": {"input": 500, "output": 100}}
+    model = _model(full(says("The answer.")), says("Next."), compaction=refused)
+    async with opened(project, model=model) as trial:
+        await trial.prompt("One.")
+        before = trial.session.conversation.info.spent
+        await trial.prompt("Two.")
+        parts = [part for one in await trial.stored() for part in one.parts.values()]
+        [mark] = [part for part in parts if isinstance(part, CompactionPart)]
+        assert mark.failed == "The model wrote no summary."
+        [event] = trial.told(SessionCompacted)
+        assert event.failed == mark.failed
+        after = trial.session.conversation.info.spent
+        assert before is None
+        assert after is not None
+        assert after["tokens"] == 600
 
 
 async def test_a_summary_that_itself_is_near_the_limit_does_not_stop_the_turn(project: Path) -> None:

@@ -9,7 +9,7 @@ from tests.session.trial import Trial, calls, opened, read, says
 from toolwright.models.info import ModelLimits
 from toolwright.models.model import UserMessage
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel, ScriptedTurn
-from toolwright.models.sizes import is_cut_short, words_size
+from toolwright.models.sizes import is_cut_short, is_without_tools, words_size
 from toolwright.session.events import SessionStatus
 
 
@@ -41,7 +41,7 @@ def served(*script: ScriptedTurn, api: str = "openai-chat") -> ScriptedModel:
 
 
 def said(trial: Trial) -> list[str]:
-    notices = [str(event.status.get("doing", "")) for event in trial.told(SessionStatus)]
+    notices = [str(event.status.get("notice", "")) for event in trial.told(SessionStatus)]
     return [notice for notice in notices if "drop the beginning" in notice]
 
 
@@ -55,6 +55,36 @@ async def test_the_user_is_told_once_in_a_session(tmp_path: Path) -> None:
     assert "ollama/small was sent about" in notice
     assert "and counted 1000" in notice
     assert "provider.ollama.models.small.limit.context" in notice
+
+
+@pytest.mark.parametrize(
+    ("words", "tools", "counted", "missing"),
+    [
+        (350, 1_987, 358, True),
+        (350, 1_987, 500, True),
+        (350, 1_987, 1_900, False),
+        (350, 1_987, 150, False),
+        (4_000, 6_000, 4_096, False),
+        (2_000, 0, 1_990, False),
+        (350, 1_000, 358, False),
+    ],
+)
+def test_the_tools_are_missing_where_the_words_alone_were_counted(
+    words: int, tools: int, counted: int, missing: bool
+) -> None:
+    assert is_without_tools(words, tools, counted) is missing
+
+
+async def test_a_model_whose_template_has_no_tools_is_named_as_that(tmp_path: Path) -> None:
+    async with opened(tmp_path, model=served(says("Hi."), says("Hi."))) as trial:
+        await trial.prompt("x" * 4_000)
+        words = sum(map(words_size, trial.requests[0].messages))
+    script = says("Hi.", usage={"input": words + 20, "output": 5})
+    async with opened(tmp_path, model=served(script)) as trial:
+        await trial.prompt("x" * 4_000)
+        (notice,) = [str(event.status["notice"]) for event in trial.told(SessionStatus) if "notice" in event.status]
+    assert "of the tools are missing. It seems that its template has no place for tools" in notice
+    assert "larger context" not in notice
 
 
 async def test_a_server_that_counts_what_it_was_sent_is_believed(tmp_path: Path) -> None:

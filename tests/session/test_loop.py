@@ -24,6 +24,7 @@ from tests.session.trial import (
     words,
 )
 from tests.waiting import patience
+from toolwright.definition import ToolContext, tool
 from toolwright.events import Event, PartUpdated
 from toolwright.inbox import NOBODY
 from toolwright.messages import ReasoningPart, TextPart
@@ -296,6 +297,25 @@ async def test_a_circle_of_calls_is_noticed_too(project: Path) -> None:
         await trial.prompt()
         assert [question.permission for question in trial.user.questions] == ["doom_loop"]
         assert len(trial.requests) == 6
+
+
+async def test_a_circle_is_noticed_whatever_the_calls_say_they_are_for(project: Path) -> None:
+    script = [calls(call("bash", command="echo a", description=f"Look for the {time} time")) for time in range(3)]
+    async with opened(project, *script, says("Done.")) as trial:
+        await trial.prompt()
+        assert [question.permission for question in trial.user.questions] == ["doom_loop"]
+
+
+async def test_calls_of_a_tool_whose_description_is_what_it_does_are_no_circle(project: Path) -> None:
+    @tool
+    async def note(ctx: ToolContext, description: str) -> str:
+        """Write down what is to be done."""
+        return description
+
+    script = [calls(call("note", description=f"{number}")) for number in range(3)]
+    async with opened(project, *script, says("Done."), tools=[note]) as trial:
+        await trial.prompt()
+        assert trial.user.questions == []
 
 
 async def test_three_equal_calls_in_one_reply_keep_the_results_they_have(project: Path) -> None:

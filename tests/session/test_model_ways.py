@@ -66,7 +66,7 @@ async def test_a_degree_that_changes_nothing_is_told(project: Path) -> None:
     async with opened(project, model=model) as trial:
         await trial.prompt(variant="high")
         await trial.prompt()
-        doing = [one.status["doing"] for one in trial.told(SessionStatus) if one.status.get("doing")]
+        doing = [one.status["notice"] for one in trial.told(SessionStatus) if one.status.get("notice")]
         assert doing == ["xai/grok-code-fast decides itself how much it thinks; the variant high changes nothing"]
 
 
@@ -100,7 +100,7 @@ async def test_a_guess_is_called_one(project: Path) -> None:
     async with opened(project, model=model) as trial:
         await trial.prompt()
         await trial.prompt()
-        told = [event.status["doing"] for event in trial.told(SessionStatus) if "doing" in event.status]
+        told = [event.status["notice"] for event in trial.told(SessionStatus) if "notice" in event.status]
         assert told == ["Limits and prices of scripted/scripted are not known; those of older are assumed"]
 
 
@@ -192,7 +192,7 @@ async def test_a_file_that_the_model_cannot_take_is_told_to_the_user(project: Pa
     (project / "a.pdf").write_bytes(b"%PDF-1.4 x")
     async with opened(project, says("Seen.")) as trial:
         await trial.prompt("Look.", files=(Attached(url="a.pdf"),))
-        told = [str(event.status["doing"]) for event in trial.told(SessionStatus) if "doing" in event.status]
+        told = [str(event.status["notice"]) for event in trial.told(SessionStatus) if "notice" in event.status]
         assert told == ["a.pdf (application/pdf) is not shown: this model does not take PDF files."]
 
 

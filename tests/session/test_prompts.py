@@ -5,6 +5,7 @@ import base64
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -28,9 +29,11 @@ def _files(message: Message) -> list[FilePart]:
     return [part for part in message.parts.values() if isinstance(part, FilePart)]
 
 
-async def _sent(project: Path, *files: Attached, text: str = "Look.") -> tuple[Message, str, list[Attachment]]:
+async def _sent(
+    project: Path, *files: Attached, text: str = "Look.", **more: Any
+) -> tuple[Message, str, list[Attachment]]:
     """The prompt as it is stored, the words of it the model got, and the files."""
-    async with opened(project, says("Seen.")) as trial:
+    async with opened(project, says("Seen."), **more) as trial:
         message = await trial.prompt(text, files=files)
         assert (error_of(message), message.text) == ("", "Seen.")
         [request] = trial.requests
@@ -167,35 +170,87 @@ def test_any_text_can_be_searched_for_mentions(text: str) -> None:
 
 
 @asynccontextmanager
-async def _web(answer: bytes) -> AsyncIterator[str]:
+async def _web(*answers: bytes) -> AsyncIterator[str]:
+    """A server that answers each request with the next answer, which may name the server's port."""
+    waiting = list(answers)
+
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(answer)
+        writer.write(waiting.pop(0).replace(b"PORT", b"%d" % port))
         await writer.drain()
         writer.close()
 
     server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
     try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        yield f"http://127.0.0.1:{port}"
     finally:
         server.close()
 
 
+def _answer(status: str, kind: str = "text/plain", body: bytes = b"", more: str = "") -> bytes:
+    head = (
+        f"HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n{more}\r\n"
+    )
+    return head.encode() + body
+
+
+def _opening(address: str) -> dict[str, Any]:
+    """Settings that let this server of the machine be reached."""
+    return {"permission": {"webfetch": {f"{address}/*": "allow"}}}
+
+
 async def test_a_picture_of_the_web_is_fetched_once(project: Path) -> None:
-    head = b"HTTP/1.1 200 OK\r\ncontent-type: image/png\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(PIXEL)
-    async with _web(head + PIXEL) as address:
-        _, _, [picture] = await _sent(project, Attached(url=f"{address}/dot.png"))
+    async with _web(_answer("200 OK", "image/png", PIXEL)) as address:
+        _, _, [picture] = await _sent(project, Attached(url=f"{address}/dot.png"), config=_opening(address))
     assert picture.url.startswith("data:image/png;base64,")
     assert picture.filename == "dot.png"
 
 
-async def test_a_picture_of_the_web_that_cannot_be_had_is_told_and_the_turn_goes_on(project: Path) -> None:
+async def test_a_page_of_the_web_is_read_as_the_tool_reads_it(project: Path) -> None:
+    async with _web(_answer("200 OK", body=b"Read me.\n")) as address:
+        user, told, files = await _sent(project, Attached(url=f"{address}/a.txt"), config=_opening(address))
+    assert f"The user attached {address}/a.txt:\nRead me." in told
+    assert files == []
+    assert [(part.mime, part.filename) for part in _files(user)] == [("text/plain", "a.txt")]
+
+
+async def test_what_is_attached_is_looked_at_whatever_tools_the_prompt_leaves_on(project: Path) -> None:
+    async with opened(project, says("Seen.")) as trial:
+        await trial.session.prompt("Look.", files=["a.txt"], tools=["glob"])
+        assert "hello" in words(trial.requests[0])
+
+
+async def test_an_address_in_a_private_network_is_as_closed_to_an_attachment_as_to_the_tool(project: Path) -> None:
+    async with _web(_answer("200 OK", body=b"SECRET")) as address:
+        _, told, _ = await _sent(project, Attached(url=f"{address}/a.txt"))
+    assert "is no public address" in told
+    assert "SECRET" not in told
+
+
+async def test_every_hop_of_an_attachment_is_judged(project: Path) -> None:
+    away = _answer("302 Found", more="location: http://localhost:PORT/secret\r\n")
+    async with _web(away, _answer("200 OK", body=b"SECRET")) as address:
+        _, told, _ = await _sent(project, Attached(url=f"{address}/a.txt"), config=_opening(address))
+    assert "is no public address" in told
+    assert "SECRET" not in told
+
+
+async def test_a_rule_against_addresses_holds_for_attachments(project: Path) -> None:
+    async with _web(_answer("200 OK", body=b"SECRET")) as address:
+        config = {"permission": {"webfetch": "deny"}}
+        _, told, _ = await _sent(project, Attached(url=f"{address}/a.txt"), config=config)
+    assert "could not be fetched: A rule forbids webfetch" in told
+    assert "SECRET" not in told
+
+
+async def test_what_the_web_does_not_give_is_told_and_the_turn_goes_on(project: Path) -> None:
     """36, weakness 10"""
-    async with _web(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n") as address:
-        _, told, _ = await _sent(project, Attached(url=f"{address}/dot.png", mime="image/png"))
-    assert "could not be fetched: the server answered with 404" in told
-    _, told, _ = await _sent(project, Attached(url="http://127.0.0.1:9/dot.png", mime="image/png"))
-    assert "could not be fetched" in told
+    async with _web(_answer("404 Not Found")) as address:
+        _, told, _ = await _sent(
+            project, Attached(url=f"{address}/dot.png", mime="image/png"), config=_opening(address)
+        )
+    assert f"could not be fetched: {address}/dot.png answered 404 Not Found." in told
 
 
 async def test_planning_is_reminded_of_and_its_end_once(project: Path) -> None:

@@ -1,14 +1,19 @@
 """The record of a call: on disk before anybody hears of its end."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.waiting import until
 from toolwright.definition import Attachment, Call, Result
 from toolwright.errors import ToolError
-from toolwright.events import Bus, PartUpdated
-from toolwright.parts import Part, ToolPart
+from toolwright.events import Bus, Event, PartUpdated
+from toolwright.inbox import Question, Reply
+from toolwright.parts import Completed, Part, ToolPart
 from toolwright.session.record import CallRecord
+from toolwright.testing import make_workspace
 
 CALL = Call(id="call_1", tool="read", arguments={"filePath": "a"})
 
@@ -92,3 +97,24 @@ async def test_progress_before_the_start_and_after_the_end_is_ignored() -> None:
     await record.finished(CALL, Result("out"))
     record.progress("too late", {})
     assert [part.state.status for part in parts] == ["pending", "running", "completed"]
+
+
+async def test_the_time_of_a_call_is_its_own_without_that_at_a_question(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [1_000_000]
+    monkeypatch.setattr("toolwright.session.record.now", lambda: clock[0])
+
+    def answer(_: Question) -> Reply:
+        clock[0] += 60_000
+        return Reply(kind="once")
+
+    config = {"permission": {"edit": "ask"}}
+    async with make_workspace(project, config=config, user=answer) as workspace:
+        session = workspace.sessions.create()
+        log: list[Event] = []
+        workspace.bus.subscribe(log.append)
+        await session.run_call(Call(id="c1", tool="write", arguments={"filePath": "a.txt", "content": "a"}))
+        parts = [one.part for one in log if isinstance(one, PartUpdated) and isinstance(one.part, ToolPart)]
+        [end] = [part.state for part in parts if isinstance(part.state, Completed)]
+        assert (end.time.start, end.time.end) == (1_060_000, 1_060_000)

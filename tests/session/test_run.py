@@ -317,3 +317,30 @@ def test_an_interrupt_stops_the_turn_in_good_order(project: Path, sent: signal.S
     assert process.returncode == 4
     assert json.loads(out.splitlines()[-1])["error"]["name"] == "MessageAbortedError"
     assert json.loads(out.splitlines()[-1])["reason"] == "stopped"
+
+
+SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+def test_the_answer_is_json_that_fits_a_schema(tw: Tw, project: Path) -> None:
+    (project / "form.json").write_text(json.dumps(SCHEMA))
+    given = ("Count", "--json-schema", "form.json")
+    answered = tw(*given, script=[says("Three."), says('```json\n{"n": 3}\n```', match="not JSON")])
+    assert (answered.code, answered.out) == (0, '{"n": 3}\n')
+    line = tw(*given, "--format", "json", script=[says('{"n": 3}')]).lines[-1]
+    assert line["output"] == {"n": 3}
+    jsonschema_rs.validator_for(line_schema()).validate(line)
+    failed = tw(*given, script=[says("Three."), says("Three!")])
+    assert (failed.code, failed.out) == (1, "")
+    assert "has not the form that was asked for" in failed.err
+
+
+@pytest.mark.parametrize(("text", "words"), [(None, "cannot be read"), ("[1]", "is no JSON Schema")])
+def test_a_schema_that_is_none_is_told_before_anything_is_sent(
+    tw: Tw, project: Path, text: str | None, words: str
+) -> None:
+    if text is not None:
+        (project / "form.json").write_text(text)
+    ran = tw("Count", "--json-schema", "form.json", script=[says("Three.")])
+    assert ran.code == 2
+    assert words in ran.err

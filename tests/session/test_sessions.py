@@ -26,7 +26,8 @@ from toolwright.session.owner import Owner
 from toolwright.session.prompt import Prompt
 from toolwright.session.storage import Storage
 from toolwright.session.store import StorageError
-from toolwright.session.undo import Selection, Undo
+from toolwright.session.undo import Undo
+from toolwright.session.undone import Selection
 from toolwright.testing import make_workspace
 
 WRITE = call("write", filePath="b.txt", content="b\n")

@@ -7,12 +7,11 @@ import pytest
 
 from tests.session.trial import call, calls, error_of, nothing_open, opened, outcome, read, results, says, words
 from tests.waiting import patience, until
-from toolwright.errors import UsageError
+from toolwright.errors import SessionBusy, UsageError
 from toolwright.events import PartUpdated, PermissionAsked, PermissionReplied
 from toolwright.inbox import Reply
 from toolwright.session.events import PartDelta, QuestionAsked, QuestionRejected, SessionIdle
 from toolwright.session.prompt import Prompt
-from toolwright.session.turns import SessionBusy
 from toolwright.testing import ScriptedUser
 
 ASK_BASH = {"permission": {"bash": "ask"}, "sandbox": "off"}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.waiting import patience
+from tests.waiting import patience, until
 from toolwright.call import call_from_text
 from toolwright.definition import Call, Result, ToolContext, tool
 from toolwright.errors import UsageError
@@ -252,3 +252,15 @@ async def test_calls_are_recorded_only_where_they_are_kept(project: Path) -> Non
     await session.run_call(Call(id="call_1", tool="odd", arguments={}))
     assert not (project.parent / "project.home").exists()
     assert Pending().status == "pending"
+
+
+async def test_nothing_is_looked_for_in_a_file_that_was_removed(tmp_path: Path) -> None:
+    """A lease that can no longer be renewed is not due again and again: its thread would look all the time."""
+    storage = Storage.open(tmp_path / "x.db", beat_seconds=0.001)
+    writer = storage.database.writer
+    writer.beat = lambda connection: connection.execute("SELECT 1")
+    await storage.settled()
+    await until(lambda: writer.due is not None)
+    (tmp_path / "x.db").unlink()
+    await until(lambda: writer.due is None)
+    await storage.close()

@@ -12,7 +12,9 @@ from tests.rounds import rounds
 from tests.session.trial import Trial, call, calls, opened, read, says
 from toolwright.errors import UsageError
 from toolwright.files.journal import JournalEntry
-from toolwright.session.undo import Made, Selection, Undo, standing_changes
+from toolwright.models.scripted import ScriptedCall
+from toolwright.session.undo import Made, Undo, standing_changes
+from toolwright.session.undone import Selection
 
 
 def write(name: str, content: str) -> Any:
@@ -134,6 +136,28 @@ async def test_a_file_that_somebody_has_changed_since_is_left_alone_and_so_are_t
         assert (project / "c.txt").read_text() == "mine\n"
 
 
+async def test_a_call_is_an_undo_by_what_it_did_and_not_by_its_id(project: Path) -> None:
+    """The id of a call is the provider's to choose."""
+    made: ScriptedCall = {"name": "write", "args": {"filePath": "b.txt", "content": "b\n"}, "id": "undo_1"}
+    again: ScriptedCall = {"name": "write", "args": {"filePath": "b.txt", "content": "c\n"}, "id": "undo_2"}
+    async with opened(project, calls(made), calls(again), says("Done.")) as trial:
+        await trial.prompt()
+        undo = await undo_of(trial)
+        with pytest.raises(UsageError, match="was changed again by call undo_2"):
+            undo.plan(Selection(call="undo_1"))
+        await undo.revert(Selection(call="undo_2"))
+        assert (project / "b.txt").read_text() == "b\n"
+        await undo.unrevert()
+        assert (project / "b.txt").read_text() == "c\n"
+
+
+def test_what_an_older_version_has_undone_is_still_known_as_an_undo() -> None:
+    told = {"call_id": "undo_1", "path": "/x", "before": None, "after": None, "time": 1.0}
+    assert JournalEntry.from_json(told).undoes
+    assert not JournalEntry.from_json(told | {"call_id": "call_1"}).undoes
+    assert not JournalEntry.from_json(told | {"undoes": False}).undoes
+
+
 STATES = st.sampled_from(["a", "b", "c", None])
 
 
@@ -149,16 +173,17 @@ def test_the_changes_that_stand_lead_from_the_first_state_to_the_last(steps: lis
         before = state
         if kind == "set" and wanted != state:
             model.append((before, wanted))
-            state, undone, name = wanted, None, f"call_{number}"
+            state, undone = wanted, None
         elif kind == "undo" and model:
             undone = model.pop()
-            state, name = undone[0], f"undo_{number}"
+            state = undone[0]
         elif kind == "redo" and undone:
             model.append(undone)
-            state, undone, name = undone[1], None, f"undo_{number}"
+            state, undone = undone[1], None
         else:
             continue
-        entry = JournalEntry(call_id=name, path="/x", before=before, after=state, time=float(number))
+        undoes = kind != "set"
+        entry = JournalEntry(call_id=f"{number}", path="/x", before=before, after=state, undoes=undoes, time=number)
         history.append(Made("ses_1", entry))
     standing = [made.entry for made in standing_changes(history)]
     assert all(one.after == other.before for one, other in pairwise(standing))

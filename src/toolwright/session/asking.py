@@ -1,6 +1,5 @@
-"""Prompts from Python: the keyword arguments made into a prompt, and what the turn came to into one result."""
+"""Prompts from Python: what a program says made into one record, and what the turn came to into another."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,141 +8,123 @@ from typing import TYPE_CHECKING, Any
 from toolwright.errors import UsageError
 from toolwright.events import Event
 from toolwright.ids import new_id
+from toolwright.inbox import Question
 from toolwright.messages import Message
 from toolwright.models.model import Model
-from toolwright.session.budget import Budget
-from toolwright.session.prompt import Attached, Prompt
-from toolwright.session.result import TurnError, TurnFinished, TurnResult, turn_result
+from toolwright.proof.goal import goal_of
+from toolwright.session.budget import Budget, Spending, budget_of
+from toolwright.session.given import check_agent_given, check_model, check_options, check_prompt
+from toolwright.session.prompt import AskedOptions, Attached, Prompt
+from toolwright.session.result import TurnEnd, TurnResult, turn_result
 
 if TYPE_CHECKING:
     from toolwright.session.session import Session
+    from toolwright.session.turn_events import TurnEvent
+    from toolwright.session.turns import Steps
+    from toolwright.structured import Output
 
 
-async def ask(
-    session: "Session",
-    text: str,
-    *,
-    files: Sequence[str | Path] = (),
-    system: str = "",
-    model: str | Model | None = None,
-    budget: Budget | Mapping[str, Any] | None = None,
-    tools: Sequence[str] | None = None,
-    output: Any = None,
-    agent: str = "",
-    variant: str = "",
-) -> TurnResult:
-    """Answer one prompt; with `output`, once more if the answer does not fit the type."""
-    prompt = Prompt(
-        text=text,
+def prompt_of(session: "Session", text: object, options: AskedOptions, *, output: Any = None) -> Prompt:
+    """The prompt that a program gives. UsageError for what cannot be meant."""
+    check_options(options)
+    files, tools, model = options.get("files", ()), options.get("tools"), options.get("model")
+    words = {name: options.get(name, "") for name in ("system", "variant")}
+    check_prompt(text, files, tools, model, **words)
+    agent = options.get("agent", "")
+    check_agent_given(agent)
+    return Prompt(
+        text=str(text),
         files=tuple(attached_file(session.home.directory, file) for file in files),
-        agent=agent,
+        agent=session.home.agent_named(agent) if agent else "",
         model=model or "",
-        system=system,
-        variant=variant,
+        system=options.get("system", ""),
+        variant=options.get("variant", ""),
         only_tools=None if tools is None else _known(session, tools),
-        budget=_budget(budget),
+        budget=budget_of(options.get("budget")),
         message_id=new_id("msg"),
+        output=_wanted(output, options),
+        until=goal_of(options["until"]) if "until" in options else None,
     )
+
+
+def _wanted(output: Any, options: AskedOptions) -> "Output | None":
+    if output is None and "retries" not in options and "validate" not in options:
+        return None
+    from toolwright.session.in_form import wanted_output
+
+    return wanted_output(output, options)
+
+
+async def answered(session: "Session", prompt: Prompt) -> TurnResult:
+    """Answer a prompt that has an id of its own, and tell what the turn came to."""
+    if prompt.until is not None:
+        from toolwright.session.until import answered_until
+
+        goal, prompt = prompt.until, replace(prompt, until=None)
+        return await answered_until(session, goal, prompt, lambda one: answered(session, one))
+    if prompt.output is not None:
+        prompt = replace(prompt, system=f"{prompt.system}\n\n{prompt.output.describe()}".strip())
+    first = await _answered(session, prompt)
+    # Whoever it was handed over to has answered.
+    last = session.home.agents.by_name.get(session.agent)
+    output = prompt.output or (last.output if last else None)
     if output is None:
-        return await _asked(session, prompt)
-    return await _asked_for_output(session, prompt, output)
+        return first
+    from toolwright.session.in_form import answered_in_form
+
+    again = replace(prompt, agent=session.agent)
+    return await answered_in_form(output, first, lambda text: _again(session, again, text))
+
+
+async def reached(session: "Session", prompt: Prompt) -> TurnEnd:
+    """Work on a prompt until its goal is reached or given up, and return how the last turn of it ended."""
+    result = await answered(session, prompt)
+    last = next(one for one in reversed(session.conversation.messages) if one.info.id == result.message_id)
+    return TurnEnd(message=last, spending=Spending())
+
+
+async def _answered(session: "Session", prompt: Prompt) -> TurnResult:
+    end = await session.turns.answer(prompt)
+    return turn_result(session.id, end, await _since(session, prompt.message_id))
 
 
 async def go_on(
-    session: "Session", *, model: str | Model | None = None, budget: Budget | Mapping[str, Any] | None = None
+    session: "Session",
+    *,
+    model: str | Model | None = None,
+    budget: Budget | Mapping[str, Any] | None = None,
+    steps: "Steps | None" = None,
 ) -> TurnResult:
     """Answer the newest prompt from the last finished step on, as it was asked."""
     user = session.conversation.last_user()
     if user is None:
         raise UsageError(f"{session.id} has no prompt to go on with.")
+    check_model(model)
     prompt = Prompt(
         text="",
         agent=user.agent,
         model=model or "",
-        system=user.system or "",
         tools=user.tools or {},
-        variant=user.variant or "",
-        budget=_budget(budget),
+        budget=budget_of(budget),
     )
-    end = await session.turns.go_on(prompt)
+    end = await session.turns.go_on(prompt, steps)
     return turn_result(session.id, end, await _since(session, user.id))
 
 
-async def stream(session: "Session", text: str, **more: Any) -> AsyncGenerator[Event, None]:
+def stream(session: "Session", prompt: Prompt) -> "AsyncGenerator[TurnEvent[Any], None]":
     """What happens while a prompt is answered; last the result. Left early, it stops the turn."""
-    following = session.home.bus.follow(lambda event: _belongs(event, session.id))
-    task = asyncio.create_task(ask(session, text, **more))
-    task.add_done_callback(lambda _: following.close())
-    try:
-        async for event in following:
-            yield event
-        yield TurnFinished(session_id=session.id, result=await task)
-    finally:
-        following.close()
-        if not task.done():
-            task.cancel()
-            await asyncio.wait([task])
+    from toolwright.session.turn_stream import TurnReader, turn_events
+
+    def asked(event: Event) -> Question | None:
+        return session.home.gate.inbox.question(str(getattr(event, "id", "")))
+
+    return turn_events(session.home.bus, TurnReader(session.id, asked), lambda: answered(session, prompt))
 
 
-async def _asked(session: "Session", prompt: Prompt) -> TurnResult:
-    end = await session.turns.answer(prompt)
-    return turn_result(session.id, end, await _since(session, prompt.message_id))
-
-
-async def _asked_for_output(session: "Session", prompt: Prompt, wanted: Any) -> TurnResult:
-    from toolwright.structured import output_of
-
-    try:
-        form = output_of(wanted)
-    except TypeError as error:
-        raise UsageError(f"output= cannot be {wanted!r}: {error}.") from error
-    told = f"{prompt.system}\n\n{form.describe()}".strip()
-    first = await _asked(session, replace(prompt, system=told))
-    if first.error is not None:
-        return first
-    parsed = form.parse(first.text)
-    if not parsed.problems:
-        return replace(first, output=parsed.value)
-    again = Prompt(
-        text=form.repair(parsed.problems),
-        system=told,
-        agent=prompt.agent,
-        model=prompt.model,
-        budget=prompt.budget,
-        only_tools=(),
-        mentions=False,
-        message_id=new_id("msg"),
-    )
-    second = await _asked(session, again)
-    both = _joined(first, second)
-    if second.error is not None:
-        return both
-    parsed = form.parse(second.text)
-    if not parsed.problems:
-        return replace(both, output=parsed.value)
-    listed = "; ".join(map(str, parsed.problems[:5]))
-    return replace(
-        both, text="", error=TurnError(f"The answer has not the form that was asked for: {listed}.", "OutputError")
-    )
-
-
-def _joined(first: TurnResult, second: TurnResult) -> TurnResult:
-    """Two turns counted as one."""
-    tokens = replace(
-        first.tokens,
-        input=first.tokens.input + second.tokens.input,
-        output=first.tokens.output + second.tokens.output,
-        total=first.tokens.total + second.tokens.total,
-    )
-    return replace(
-        second,
-        calls=(*first.calls, *second.calls),
-        changes=first.changes,
-        refused=(*first.refused, *second.refused),
-        tokens=tokens,
-        cost=first.cost + second.cost,
-        steps=first.steps + second.steps,
-    )
+async def _again(session: "Session", prompt: Prompt, text: str) -> TurnResult:
+    """The answer to what the model is told of its last one: the same prompt, without tools."""
+    again = replace(prompt, text=text, files=(), only_tools=(), mentions=False, verbatim=True, message_id=new_id("msg"))
+    return await _answered(session, replace(again, command=None))
 
 
 async def _since(session: "Session", message_id: str) -> list[Message]:
@@ -170,21 +151,3 @@ def _known(session: "Session", tools: Sequence[str]) -> tuple[str, ...]:
         if name not in registry:
             raise UsageError(f"There is no tool {name!r} to offer. There are: {', '.join(registry.ids())}.")
     return tuple(tools)
-
-
-def _budget(budget: Budget | Mapping[str, Any] | None) -> Budget | None:
-    if budget is None or isinstance(budget, Budget):
-        return budget
-    try:
-        return Budget(**budget)
-    except TypeError as error:
-        raise UsageError(
-            f"budget={budget!r:.60} is no budget: give Budget(steps=, tokens=, cost=, seconds=)."
-        ) from error
-
-
-def _belongs(event: Event, session_id: str) -> bool:
-    """Whether an event is about this session, or a question of one below it."""
-    record = getattr(event, "part", None) or getattr(event, "info", None) or event
-    owner = getattr(record, "session_id", None) or getattr(record, "id", None)
-    return owner == session_id or session_id in (getattr(event, "callers", None) or ())

@@ -1,13 +1,17 @@
 """How much a turn may take, and how much it has taken, with what its subagents take."""
 
-import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from toolwright.errors import ToolwrightError
+from toolwright.deadline import time_limit
+from toolwright.definition import Call, Result
+from toolwright.errors import ToolwrightError, UsageError
 from toolwright.record import record
+
+if TYPE_CHECKING:
+    from toolwright.session.result import MadeCall
 
 STEPS = 500
 """Replies of the model in one turn, where nobody has said otherwise: more is a model that has lost its way."""
@@ -26,6 +30,14 @@ class Budget:
     cost: float | None = None
     seconds: float | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("steps", "tokens", "cost", "seconds"):
+            limit, whole = getattr(self, name), name in ("steps", "tokens")
+            known = isinstance(limit, int if whole else int | float) and not isinstance(limit, bool)
+            if limit is not None and not (known and limit > 0):
+                kind = "whole number" if whole else "number"
+                raise UsageError(f"A budget has {name}={limit!r:.60}: give a {kind} of more than 0, or None.")
+
     def within(self, bounds: "Budget") -> "Budget":
         """The lower of both, limit by limit."""
         return Budget(
@@ -34,6 +46,19 @@ class Budget:
             cost=_lower(self.cost, bounds.cost),
             seconds=_lower(self.seconds, bounds.seconds),
         )
+
+
+def budget_of(given: object) -> Budget | None:
+    """The budget that a program gives, as a Budget or by the names of its limits; None for the usual one."""
+    if given is None or isinstance(given, Budget):
+        return given
+    known = list(Budget.__dataclass_fields__)
+    if not isinstance(given, Mapping):
+        raise UsageError(f"budget={given!r:.60} is no budget: give Budget({', '.join(f'{one}=' for one in known)}).")
+    for name in given:
+        if name not in known:
+            raise UsageError(f"budget= has {name!r:.60}, which is no limit. There are: {', '.join(known)}.")
+    return Budget(**given)
 
 
 Number = TypeVar("Number", int, float)
@@ -55,6 +80,8 @@ class Spending:
     input: int = 0
     output: int = 0
     cost: float = 0.0
+    refused_below: "list[MadeCall]" = field(default_factory=list)
+    """The calls of subagents that a rule or a person did not allow."""
     started: float = field(default_factory=time.monotonic)
 
     def add(self, tokens: int, cost: float, *, input: int = 0, output: int = 0) -> None:  # noqa: A002 - as elsewhere
@@ -64,6 +91,17 @@ class Spending:
         self.cost += cost
         if self.above is not None:
             self.above.add(tokens, cost, input=input, output=output)
+
+    def note_refused(self, session_id: str, call: Call, result: Result) -> None:
+        """Tell the turns above of a call that was not allowed here; this one has it in its own records."""
+        from toolwright.session.result import MadeCall
+
+        arguments = call.arguments if isinstance(call.arguments, dict) else {}
+        made = MadeCall(tool=call.tool, arguments=arguments, result=result, id=call.id, session_id=session_id)
+        above = self.above if made.was_refused else None
+        while above is not None:
+            above.refused_below.append(made)
+            above = above.above
 
     def check(self) -> None:
         """Raise LimitReached if this turn, or one above it, has used its budget up."""
@@ -99,11 +137,14 @@ def _plain(number: float) -> str:
 
 async def in_time(spending: Spending, steps: Callable[[], Awaitable[T]]) -> T:
     """Take the steps within the time that the budget leaves."""
+    left = spending.seconds_left()
+    if left is None:
+        return await steps()
     try:
-        async with asyncio.timeout(spending.seconds_left()) as limits:
+        async with time_limit(left) as limits:
             return await steps()
     except TimeoutError:
-        if not limits.expired():
+        if not limits.expired:
             raise
         spending.check()
         raise LimitReached("The turn has used up its time. Raise the budget to go on.") from None

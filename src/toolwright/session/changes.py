@@ -1,12 +1,13 @@
-"""What a session and its subagents have changed in files: step by step as it happens, and summed up after a turn."""
+"""What a session and its subagents have changed in files: step by step, in a turn, and since the session began."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from pathlib import Path
 
 from toolwright.diff import counts
 from toolwright.files.body import Body, body_at
-from toolwright.files.journal import Journal
+from toolwright.files.hidden import stand_ins
+from toolwright.files.journal import Journal, JournalEntry
 from toolwright.jsontypes import Json
 from toolwright.record import record
 
@@ -16,7 +17,7 @@ SHOWN = 256 * 1024
 
 @record(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """One file, as it was before the session and as it is now."""
+    """One file, as it was before and as it is now."""
 
     file: str
     before: str
@@ -30,12 +31,16 @@ class Changes:
     """Reads of the journal only what is new, so that a step costs the same however long the session is."""
 
     journal: Journal
+    hides: Callable[[Path], bool]
+    """Whether nothing of a file may be shown."""
     _read: dict[str, int] = field(default_factory=dict[str, int])
     """How far the list of each session has been read."""
     _written: int = -1
     """How much had been recorded when all lists were read."""
     _before: dict[str, str | None] = field(default_factory=dict[str, str | None])
     """The first content known of each file, by its hash."""
+    _in_turn: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    """The same of the files that the turn under way has changed: what they were when it changed them first."""
     _touched: dict[str, None] = field(default_factory=dict[str, None])
     """Files that `sum_up` has to look at."""
     _counts: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
@@ -47,6 +52,14 @@ class Changes:
             self._written = -1
             self._news_of(session_id)
 
+    def begin_turn(self, since: float | None = None) -> None:
+        """Count as the turn's what is changed from now on; where it began earlier, what was since that time as well."""
+        self._news()
+        self._in_turn.clear()
+        if since is not None:
+            entries = [entry for session_id in self._read for entry in self.journal.entries(session_id)]
+            self._note_turn([entry for entry in entries if entry.time >= since])
+
     def fresh(self) -> list[str]:
         """The files that were changed here since this was last asked."""
         if self._written == self.journal.written:
@@ -56,22 +69,36 @@ class Changes:
     def _news(self) -> list[str]:
         """Also of what others have changed in the name of these sessions."""
         self._written = self.journal.written
-        return list(dict.fromkeys(file for session_id in list(self._read) for file in self._news_of(session_id)))
+        entries = [entry for session_id in list(self._read) for entry in self._news_of(session_id)]
+        self._note_turn(entries)
+        return list(dict.fromkeys(entry.path for entry in entries))
+
+    def _note_turn(self, entries: Sequence[JournalEntry]) -> None:
+        for entry in sorted(entries, key=lambda one: one.number):
+            self._in_turn.setdefault(entry.path, entry.before)
 
     def sum_up(self) -> list[FileChange]:
         """How the files touched since the last time differ from what they were before the session."""
         self._news()
-        changes = [self._compare(file) for file in self._touched]
+        changes = [self._compare(file, self._before[file]) for file in self._touched]
         self._touched.clear()
         for change in changes:
             self._counts[change.file] = (change.additions, change.deletions)
         return changes
 
+    def of_turn(self, summed: Sequence[FileChange]) -> list[FileChange]:
+        """How the files that the turn has changed differ from what they were before it did."""
+        known = {change.file: change for change in summed}
+        return [
+            known[file] if file in known and before == self._before[file] else self._compare(file, before)
+            for file, before in self._in_turn.items()
+        ]
+
     def standing(self, fresh: Sequence[FileChange]) -> list[FileChange]:
         """Every file that is not as it was before the session; `fresh` are those that were just summed up."""
         known = {change.file: change for change in fresh}
         changed = [file for file, counted in self._counts.items() if counted != (0, 0)]
-        return [known.get(file) or self._compare(file) for file in changed]
+        return [known.get(file) or self._compare(file, self._before[file]) for file in changed]
 
     def totals(self) -> Json:
         """Lines and files changed by the whole session, for its record."""
@@ -82,7 +109,7 @@ class Changes:
             "files": len(changed),
         }
 
-    def _news_of(self, session_id: str) -> list[str]:
+    def _news_of(self, session_id: str) -> list[JournalEntry]:
         read, size = self._read[session_id], self.journal.size(session_id)
         if size == read:
             return []
@@ -92,12 +119,14 @@ class Changes:
         for entry in entries:
             self._before.setdefault(entry.path, entry.before)
             self._touched[entry.path] = None
-        return [entry.path for entry in entries]
+        return entries
 
-    def _compare(self, file: str) -> FileChange:
+    def _compare(self, file: str, name: str | None) -> FileChange:
+        """A file now against one of its contents of before, by its hash."""
         present = _present(Path(file))
-        name = self._before.get(file)
         was = None if name is None else self.journal.images.body(name, present)
+        if self.hides(Path(file)):
+            was, present = stand_ins(was, present)
         before, after = _text(was), _text(present)
         additions, deletions = counts(before, after)
         return FileChange(file=file, before=before, after=after, additions=additions, deletions=deletions)

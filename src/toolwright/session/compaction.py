@@ -11,10 +11,10 @@ from toolwright.messages import Assistant, CompactionPart, Message, Moment, Text
 from toolwright.models.model import ModelError, ModelMessage, ReplySettings, SystemMessage, UserMessage
 from toolwright.models.retry import stream_with_retries
 from toolwright.parts import Completed, ToolPart
-from toolwright.session.answering import Answering
 from toolwright.session.events import SessionCompacted, SessionStatus
 from toolwright.session.history import kept_from, since_summary
 from toolwright.session.reply import ReplyWriter
+from toolwright.session.turn import Turn
 
 OUTPUT_RESERVE = 32_000
 """Tokens kept free for a reply whose limit nobody knows."""
@@ -38,10 +38,10 @@ SUMMARY = 8_000
 GO_ON = "Go on with the work where it stands; do not start again."
 
 
-async def compact_if_full(turn: Answering) -> None:
+async def compact_if_full(turn: Turn) -> None:
     """Make room before a step if the conversation has come near the model's limit; never after the last answer."""
     room = usable(turn)
-    if room is None or not turn.compaction.auto:
+    if room is None or not turn.settings.compaction.auto:
         return
     if not turn.tools_size:
         await turn.tools()
@@ -53,7 +53,7 @@ async def compact_if_full(turn: Answering) -> None:
         await make_room(turn)
 
 
-def _require_fit(turn: Answering, room: int) -> None:
+def _require_fit(turn: Turn, room: int) -> None:
     """Raise where no summary can help: the instructions alone are too large, or the prompt that is to be answered."""
     name, context = turn.model.info.full_name, turn.model.info.limits.context or turn.model.info.limits.input
     fixed = _fixed_size(turn)
@@ -75,15 +75,15 @@ def _tokens(number: int) -> str:
     return f"{number / 1000:.1f}k" if number >= 1000 else str(number)
 
 
-async def make_room(turn: Answering, *, auto: bool = True) -> None:
+async def make_room(turn: Turn, *, auto: bool = True) -> None:
     """Put a summary in the place of what came before, inside the hooks around compaction."""
     proceed: Callable[[], Awaitable[None]] = partial(_make_room, turn, auto=auto)
-    for hook in reversed(turn.compaction_hooks):
+    for hook in reversed(turn.settings.compaction_hooks):
         proceed = partial(hook, proceed, turn.conversation.id)
     await proceed()
 
 
-async def _make_room(turn: Answering, *, auto: bool) -> None:
+async def _make_room(turn: Turn, *, auto: bool) -> None:
     """It is bounded, and a failure leaves a usable session."""
     _require_progress(turn)
     compacted = list(since_summary(turn.conversation))
@@ -92,25 +92,31 @@ async def _make_room(turn: Answering, *, auto: bool) -> None:
     mark = _mark(turn, prompt, auto=auto, tail=tail)
     why = ", for the conversation no longer fits the model" if auto else ""
     _tell(turn, {"type": "busy", "doing": f"writing a summary{why}"})
+    failed: str | None = None
     try:
         await _summarise(turn, compacted)
-    except ModelError:
+    except ModelError as error:
+        failed = str(error)
+        for part in mark.parts.values():
+            if isinstance(part, CompactionPart):
+                turn.conversation.put(replace(part, failed=failed))
+                break
         _summarise_by_rule(turn, compacted)
     except BaseException:
         turn.conversation.remove_from(mark.info.id)
         raise
-    turn.conversation.tell(SessionCompacted(session_id=turn.conversation.id))
+    turn.conversation.tell(SessionCompacted(session_id=turn.conversation.id, failed=failed))
     if auto:
         _go_on(turn, prompt, kept=tail is not None)
     for message in turn.conversation.put_away(kept_from(turn.conversation)):
         turn.history.forget(message.info.id)
 
 
-def _tell(turn: Answering, status: dict[str, object]) -> None:
+def _tell(turn: Turn, status: dict[str, object]) -> None:
     turn.conversation.tell(SessionStatus(session_id=turn.conversation.id, status=status))
 
 
-def _require_progress(turn: Answering) -> None:
+def _require_progress(turn: Turn) -> None:
     """Raise if the last steps did nothing but make room."""
     steps = turn.spending.steps
     turn.compactions = turn.compactions + 1 if steps - turn.compacted_at <= 1 else 1
@@ -122,10 +128,10 @@ def _require_progress(turn: Answering) -> None:
         )
 
 
-def usable(turn: Answering) -> int | None:
+def usable(turn: Turn) -> int | None:
     """How many tokens may be sent; None where the model's size is not known."""
     limits = turn.model.info.limits
-    reserved = turn.compaction.reserved
+    reserved = turn.settings.compaction.reserved
     if limits.input:
         return limits.input - (reserved or 0)
     if not limits.context:
@@ -134,7 +140,7 @@ def usable(turn: Answering) -> int | None:
     return limits.context - (reserved or min(limits.output or most, most))
 
 
-def estimate(turn: Answering) -> int:
+def estimate(turn: Turn) -> int:
     """Tokens the next request will have: the provider's own count where there is one, plus what has come since."""
     messages = turn.conversation.messages
     # What was counted before the last summary says nothing about what is sent after it.
@@ -147,12 +153,12 @@ def estimate(turn: Answering) -> int:
     return _fixed_size(turn) + sum(map(turn.history.size, since_summary(turn.conversation)))
 
 
-def _fixed_size(turn: Answering) -> int:
+def _fixed_size(turn: Turn) -> int:
     """Tokens of what every request begins with."""
     return len(turn.system_message().text) // 4 + turn.tools_size
 
 
-def prune(turn: Answering) -> None:
+def prune(turn: Turn) -> None:
     """Clear old results, the oldest first, from before the last two prompts; skills and summaries stay."""
     is_pinned = turn.session.home.caller.registry.is_pinned
     candidates: list[ToolPart] = []
@@ -174,7 +180,7 @@ def prune(turn: Answering) -> None:
             _clear(turn, part)
 
 
-def _clear(turn: Answering, part: ToolPart) -> None:
+def _clear(turn: Turn, part: ToolPart) -> None:
     assert isinstance(part.state, Completed)
     state = replace(part.state, time=replace(part.state.time, compacted=now()))
     turn.conversation.put(replace(part, state=state))
@@ -190,7 +196,7 @@ def _results_size(message: Message) -> int:
     return total
 
 
-def _tail_start(turn: Answering, messages: Sequence[Message]) -> str | None:
+def _tail_start(turn: Turn, messages: Sequence[Message]) -> str | None:
     """The oldest prompt that is kept with all that follows it, within a share of the room."""
     room = min(TAIL_MOST, int((usable(turn) or 0) * TAIL_SHARE))
     start = None
@@ -203,13 +209,13 @@ def _tail_start(turn: Answering, messages: Sequence[Message]) -> str | None:
     return start
 
 
-def _mark(turn: Answering, prompt: User, *, auto: bool, tail: str | None) -> Message:
+def _mark(turn: Turn, prompt: User, *, auto: bool, tail: str | None) -> Message:
     info = replace(prompt, id=new_id("msg"), time=Moment(created=now()), system=None, tools=None)
     part = CompactionPart(**new_part(info.session_id, info.id), auto=auto, tail_start_id=tail)
     return turn.conversation.add(info, [part])
 
 
-async def _summarise(turn: Answering, messages: Sequence[Message]) -> None:
+async def _summarise(turn: Turn, messages: Sequence[Message]) -> None:
     """Ask the model for the hand-over; its tools are not offered."""
     message = turn.begin_reply(agent="compaction", summary=True)
     reply = ReplyWriter(turn.conversation, message, turn.model)
@@ -220,21 +226,25 @@ async def _summarise(turn: Answering, messages: Sequence[Message]) -> None:
     ]
     settings = ReplySettings(purpose="compaction", cache_key=turn.conversation.id, max_output=SUMMARY)
     try:
-        stream = stream_with_retries(turn.model, request, [], lambda: settings, policy=turn.retry)
+        stream = stream_with_retries(turn.model, request, [], lambda: settings, policy=turn.settings.retry)
         async with aclosing(stream) as events:
             async for event in events:
                 reply.take(event)
+        await reply.complete()
         if reply.is_empty:
             raise ModelError("The model wrote no summary.", "cut", retryable=False)
-        await reply.complete()
         reply.finish()
     except ModelError:
+        # What it took is spent, though nothing came of it.
+        if reply.usage is not None:
+            await reply.complete()
+            turn.count(message)
         turn.conversation.remove_from(message.info.id)
         raise
     turn.count(message)
 
 
-def _summarise_by_rule(turn: Answering, messages: Sequence[Message]) -> None:
+def _summarise_by_rule(turn: Turn, messages: Sequence[Message]) -> None:
     """Where no model will write one: a summary of the prompts and the last words, so that work can go on."""
     prompts = [_quoted(message.text) for message in messages if isinstance(message.info, User) and message.text]
     answers = [message.text for message in messages if isinstance(message.info, Assistant) and message.text]
@@ -249,7 +259,7 @@ def _summarise_by_rule(turn: Answering, messages: Sequence[Message]) -> None:
     turn.conversation.update(replace(info, finish="stop", time=replace(info.time, completed=now())))
 
 
-def _go_on(turn: Answering, prompt: User, *, kept: bool) -> None:
+def _go_on(turn: Turn, prompt: User, *, kept: bool) -> None:
     """A prompt to go on with. Where the one that is being answered was not kept, it says again what was asked."""
     asked = turn.conversation.message(prompt.id)
     again = f" The user had asked: {_quoted(asked.text)}" if asked is not None and asked.text and not kept else ""

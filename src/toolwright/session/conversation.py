@@ -123,10 +123,23 @@ class Conversation:
         position = next((index for index, one in enumerate(self.messages) if one.info.id == message_id), None)
         if position is None:
             return
+        self._keep_spent(self.messages[position:])
         for message in self.messages[position:]:
             self.store.remove_message(message.info.id)
             self.tell(MessageRemoved(session_id=self.id, message_id=message.info.id))
         self._hold(self.messages[:position])
+
+    def _keep_spent(self, messages: Sequence[Message]) -> None:
+        """What replies took that go now is spent all the same."""
+        earlier = self.info.spent or {}
+        cost: dict[str, float] = dict(earlier.get("cost", {}))
+        tokens = int(earlier.get("tokens", 0))
+        for message in messages:
+            if isinstance(info := message.info, Assistant):
+                cost[info.agent] = cost.get(info.agent, 0.0) + info.cost
+                tokens += info.tokens.total
+        if tokens or any(cost.values()):
+            self.change(replace(self.info, spent={"cost": cost, "tokens": tokens}))
 
     def change(self, info: SessionInfo) -> None:
         """The session itself has changed."""

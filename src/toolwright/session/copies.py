@@ -27,7 +27,7 @@ def read_export(value: Any) -> tuple[SessionInfo, list[Message]]:
     """A session from such a value; UsageError if it is none. Nothing in it is taken on trust."""
     try:
         info: SessionInfo = from_json(SessionInfo, value["info"])
-        messages = [_message(entry) for entry in value["messages"]]
+        messages = [message_of(entry) for entry in value["messages"]]
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)[:200]
         raise UsageError(f"This is not an exported session: {reason}. It needs `info` and `messages`.") from error
@@ -58,6 +58,27 @@ def write_copy(store: Store, info: SessionInfo, messages: Sequence[Message], *, 
             part_id = part.id if keep_ids else new_id("prt")
             moved = replace(part, id=part_id, session_id=info.id, message_id=name)
             store.put_part(_repointed(moved, names))
+
+
+def copied(messages: Sequence[Message], session_id: str) -> list[Message]:
+    """Return the messages under another session, with new ids; no more of them than their words and calls."""
+    names = {message.info.id: new_id("msg") for message in messages}
+    found = list[Message]()
+    for message in without_choices(without_sessions(messages)):
+        name = names[message.info.id]
+        parts = [
+            _repointed(replace(part, id=new_id("prt"), session_id=session_id, message_id=name), names)
+            for part in message.parts.values()
+        ]
+        found.append(Message(_renamed(message.info, name, session_id, names), {part.id: part for part in parts}))
+    return found
+
+
+def message_of(value: Any) -> Message:
+    """Return a message of an export. Raises KeyError, TypeError or ValueError for what is none."""
+    info: Info = from_json(Info, value["info"])
+    parts: list[AnyPart] = [from_json(AnyPart, part) for part in value["parts"]]
+    return Message(info, {part.id: part for part in parts})
 
 
 def without_choices(messages: Sequence[Message]) -> list[Message]:
@@ -99,9 +120,3 @@ def _repointed(part: Part, names: Mapping[str, str]) -> Part:
             return replace(part, hash=names.get(message_id, message_id))
         case _:
             return part
-
-
-def _message(value: Any) -> Message:
-    info: Info = from_json(Info, value["info"])
-    parts: list[AnyPart] = [from_json(AnyPart, part) for part in value["parts"]]
-    return Message(info, {part.id: part for part in parts})

@@ -12,6 +12,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+from toolwright.deadline import to_the_end
 from toolwright.errors import ToolwrightError
 from toolwright.record import record
 from toolwright.session.rescue import is_damage
@@ -71,9 +72,17 @@ class Database:
     _written: int = 0
 
     @classmethod
-    def open(cls, path: Path, schema: str, version: int, *, beat_seconds: float = 3.0) -> "Database":
-        """The database at a path, made if there is none."""
-        database = cls(path, Writer(path, schema, version, beat_seconds))
+    def open(
+        cls,
+        path: Path,
+        schema: str,
+        version: int,
+        *,
+        beat_seconds: float = 3.0,
+        begin: Callable[[sqlite3.Connection], None] = lambda _: None,
+    ) -> "Database":
+        """The database at a path, made if there is none. `begin` readies the connection that writes."""
+        database = cls(path, Writer(path, schema, version, beat_seconds, begin))
         database._writing = threading.Thread(target=database._write_all, name="toolwright-storage", daemon=True)
         database._writing.start()
         return database
@@ -151,6 +160,9 @@ class Database:
 
     async def close(self) -> None:
         """Write what is left, and end both threads. StorageError if something could not be written."""
+        await to_the_end(self._close())
+
+    async def _close(self) -> None:
         if not self._open:
             return
         self._open = False

@@ -42,6 +42,15 @@ class SessionIdle(Event):
 
 
 @record(frozen=True, slots=True, kw_only=True)
+class AgentSwitched(Event):
+    """Another agent goes on with a session in the middle of a turn, and answers the next prompt too."""
+
+    type = "session.agent"
+    session_id: str
+    agent: str
+
+
+@record(frozen=True, slots=True, kw_only=True)
 class SessionError(Event):
     """A turn came to nothing."""
 
@@ -63,6 +72,8 @@ class SessionDiff(Event):
 class SessionCompacted(Event):
     type = "session.compacted"
     session_id: str
+    failed: str | None = None
+    """Why no model wrote the summary, where none did."""
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 
 from toolwright.definition import Attachment
-from toolwright.messages import Assistant, CompactionPart, Message, ReasoningPart, TextPart, User
+from toolwright.messages import Assistant, CompactionPart, Message, ReasoningPart, TextPart, User, called_name
 from toolwright.models.model import (
     AssistantMessage,
     ModelCall,
@@ -148,11 +148,7 @@ def _from_assistant(message: Message, info: Assistant) -> Iterator[ModelMessage]
 
 def _call(part: ToolPart) -> ModelCall:
     """The call as the model made it: one of an unknown tool keeps the name that was tried."""
-    return ModelCall(id=part.call_id, name=_name(part), arguments=part.state.input, signature=part.metadata or {})
-
-
-def _name(part: ToolPart) -> str:
-    return str(part.state.input.get("tool", part.tool)) if part.tool == "invalid" else part.tool
+    return ModelCall(id=part.call_id, name=called_name(part), arguments=part.state.input, signature=part.metadata or {})
 
 
 def _result(part: ToolPart) -> ToolMessage:
@@ -161,14 +157,14 @@ def _result(part: ToolPart) -> ToolMessage:
             cleared = state.time.compacted is not None
             return ToolMessage(
                 call_id=part.call_id,
-                name=_name(part),
+                name=called_name(part),
                 output=CLEARED if cleared else state.output,
                 attachments=() if cleared else _attachments(state),
             )
         case Failed() as state:
-            return ToolMessage(call_id=part.call_id, name=_name(part), output=state.error, failed=True)
+            return ToolMessage(call_id=part.call_id, name=called_name(part), output=state.error, failed=True)
         case _:
-            return ToolMessage(call_id=part.call_id, name=_name(part), output=INTERRUPTED, failed=True)
+            return ToolMessage(call_id=part.call_id, name=called_name(part), output=INTERRUPTED, failed=True)
 
 
 def _attachments(state: Completed) -> tuple[Attachment, ...]:

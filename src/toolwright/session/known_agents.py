@@ -18,3 +18,7 @@ class KnownAgents:
             for other in self.agents.visible()
             if other.mode != "primary" and ruled.decide("task", other.name) != "deny"
         ]
+
+    def name_of(self, named: str) -> str:
+        found = self.agents.find(named)
+        return found.name if found is not None else named

@@ -6,9 +6,11 @@ from toolwright.definition import Result, ToolContext
 from toolwright.diff import unified
 from toolwright.errors import ToolError, UsageError
 from toolwright.files.store import Files
+from toolwright.inbox import WrongAnswer
 from toolwright.request import Request
 from toolwright.session.conversation import Conversation
-from toolwright.session.undo import FileUndo, NothingToUndo, Selection, Undo
+from toolwright.session.undo import Undo
+from toolwright.session.undone import FileUndo, NothingToUndo, Selection
 
 
 async def undo_last_change(ctx: ToolContext, files: Files, conversation: Conversation) -> Result:
@@ -25,6 +27,8 @@ async def undo_last_change(ctx: ToolContext, files: Files, conversation: Convers
         ]
         await ctx.ask_all(*external.values(), *asked)
         await undo.revert(selection)
+    except WrongAnswer:
+        raise
     except UsageError as error:
         raise ToolError(str(error), "not_found" if isinstance(error, NothingToUndo) else "stale") from error
     told = "\n".join(f"{plan.kind} {place.relative}" for plan, place in zip(plans, places, strict=True))

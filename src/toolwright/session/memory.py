@@ -64,7 +64,10 @@ class MemoryStore:
 
     async def session(self, session_id: str) -> SessionInfo:
         if session_id not in self._sessions:
-            raise UsageError(f"There is no session {session_id!r}. tw session list shows those there are.")
+            raise UsageError(
+                f"There is no session {session_id!r} in this workspace, which keeps them in memory alone."
+                " Open it with keep=True to go on with one of another run."
+            )
         return self._sessions[session_id]
 
     async def knows(self, *ids: str) -> bool:

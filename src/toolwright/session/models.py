@@ -6,7 +6,7 @@ from toolwright.auth import AuthFile
 from toolwright.config.load import Config
 from toolwright.folders import Folders
 from toolwright.models.catalog import Catalog
-from toolwright.models.connect import Connections
+from toolwright.models.connect import Connections, accounts_of
 from toolwright.models.model import Model
 from toolwright.session.title import small_sibling
 
@@ -16,14 +16,16 @@ def open_connections(
 ) -> Connections:
     """The models there are, and the user's keys for them. `lists` are the names that settings and agents give."""
     settings = config.settings
+    file = AuthFile(folders.auth)
+    records = file.records()
     catalog = Catalog(
         {name: provider.said for name, provider in settings.provider.items()},
         disabled=settings.disabled_providers,
         enabled=settings.enabled_providers,
         fetched=folders.models,
+        accounts=accounts_of(records),
     )
-    file = AuthFile(folders.auth)
-    connections = Connections(catalog, env=environment, auth=file.records(), lists=lists, file=file)
+    connections = Connections(catalog, env=environment, auth=records, lists=lists, file=file)
     if not isinstance(brought, str):
         connections.add(brought.info.full_name, brought)
     return connections

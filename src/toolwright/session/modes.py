@@ -7,6 +7,7 @@ from toolwright.definition import ToolContext
 from toolwright.ids import new_id, now
 from toolwright.messages import Moment, TextPart, new_part
 from toolwright.record import record
+from toolwright.session.events import AgentSwitched
 from toolwright.session.sessions import Sessions
 
 
@@ -28,3 +29,4 @@ class AgentModes:
             return
         info = replace(last, id=new_id("msg"), agent=agent, time=Moment(created=now()), system=None)
         conversation.add(info, [TextPart(**new_part(info.session_id, info.id), text=text, synthetic=True)])
+        conversation.tell(AgentSwitched(session_id=info.session_id, agent=agent))

@@ -3,26 +3,34 @@
 import base64
 import os
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
 from urllib.parse import parse_qs, unquote, unquote_to_bytes, urlsplit
 
 from toolwright.definition import Call, Result
-from toolwright.errors import ToolError, UsageError
+from toolwright.errors import UsageError
 from toolwright.events import Bus
 from toolwright.ids import is_id, new_id
 from toolwright.messages import AgentPart, PartKeys, TextPart, new_part
 from toolwright.models.model import Model
 from toolwright.parts import FilePart, Part
+from toolwright.proof.goal import Condition, Function, Goal
 from toolwright.record import record
 from toolwright.session.budget import Budget
-from toolwright.session.download import download
 from toolwright.session.record import CallRecord
-from toolwright.session.session import Session
-from toolwright.session.turn import Turn
+from toolwright.session.terms import CallTerms
 
-MENTION = re.compile(r"(?<![\w`])@(\.?[^\s`,.]*(?:\.[^\s`,.]+)*)")
+if TYPE_CHECKING:
+    from toolwright.session.agent import Agent
+    from toolwright.session.session import Session
+    from toolwright.session.turn import Turn
+    from toolwright.structured import Output
+
+Until = str | Function | Condition | Goal | Sequence["str | Function | Condition"]
+"""What a program may give as a goal."""
+MENTION = re.compile(r"(?<![\w`])@(?:\"([^\"\n]+)\"|(\.?[^\s`,.]*(?:\.[^\s`,.]+)*))")
 _PATH = re.compile(r"[\w./~+-]+")
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,5}")
 _PUNCTUATION = "?!:;)]}\"'>"
@@ -38,10 +46,27 @@ class Attached:
 
 
 @record(frozen=True, slots=True, kw_only=True)
+class CommandCall:
+    """A command by its name, and what goes with it."""
+
+    name: str
+    text: str = ""
+    """As it was typed, with its quotes."""
+    words: tuple[str, ...] = ()
+    """The same told apart, without the quotes that keep several words together."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
 class Prompt:
     """One thing the user wants."""
 
     text: str
+    command: CommandCall | None = None
+    """The command that is called; without one, a text that begins with `/name` calls it."""
+    verbatim: bool = False
+    """Whether the text is sent as it stands, and calls no command: what a command comes to calls no other."""
+    typed: str | None = None
+    """What of the text the person wrote, where others have written the rest; None where all of it is theirs."""
     files: tuple[Attached, ...] = ()
     agent: str = ""
     model: "str | Model" = ""
@@ -58,6 +83,13 @@ class Prompt:
     """Whether `@path` and `@agent` in the text are looked up."""
     message_id: str = ""
     """An id of the caller's for the message; a new one if empty."""
+    output: "Output | None" = None
+    """The form of the answer, where the program wants a value."""
+    until: "Goal | None" = None
+    """What must hold before the work counts as done."""
+    waits: bool = True
+    """Whether the turn lasts until the agents that it begins in the background are done. In a conversation it does
+    not: they go on, and begin a turn when they have something."""
 
     def check(self) -> None:
         """Raise UsageError for what nobody could answer."""
@@ -70,23 +102,54 @@ class Prompt:
                 _data_of(file.url)
 
 
+class PromptOptions(TypedDict, total=False):
+    """What a program may say of a prompt, beside the type of the answer."""
+
+    files: "Sequence[str | Path]"
+    """Files that go along, by path or address."""
+    system: str
+    """Told to the model for this prompt alone."""
+    model: "str | Model | None"
+    """A name, or the model itself."""
+    budget: "Budget | Mapping[str, Any] | None"
+    """What the turn may take."""
+    tools: "Sequence[str] | None"
+    """The only tools that are offered."""
+    variant: str
+    retries: int
+    """How often an answer that does not fit `output` is asked for again; once if not said."""
+    validate: "Callable[[Any], object] | None"
+    """Checks the `output`, plain or async; a ValueError it raises is told to the model, which tries again."""
+    until: "Until | None"
+    """What must hold before the work counts as done: a command, a function of the project's folder, or several."""
+
+
+class AskedOptions(PromptOptions, total=False):
+    """The same with who is asked, which types the answer."""
+
+    agent: "str | Agent[Any]"
+
+
 def mentioned(text: str) -> list[str]:
-    """The names after `@` in a text, each once; an address or a quoted one is not a mention."""
-    names = (match[1].rstrip(_PUNCTUATION) for match in MENTION.finditer(text))
+    """The names after `@` in a text, each once, as in @a.py and @"two words.png"; in an address it is no mention."""
+    names = (match[1] or match[2].rstrip(_PUNCTUATION) for match in MENTION.finditer(text))
     return list(dict.fromkeys(name for name in names if name))
 
 
-@record(slots=True, kw_only=True)
+@record(slots=True)
 class PromptReader:
-    """Makes the parts of a user message. Files are read by the `read` tool, under the agent's own rules."""
+    """Makes the parts of a user message. Files are read by `read`, addresses by `webfetch`, under the agent's rules."""
 
-    session: Session
-    turn: Turn
+    turn: "Turn"
     message_id: str
-    agents: Sequence[str]
 
-    async def attached(self, prompt: Prompt) -> AsyncIterator[Part]:
+    @property
+    def session(self) -> "Session":
+        return self.turn.session
+
+    async def attached(self) -> AsyncIterator[Part]:
         """The files that came along and what the text mentions, one after the other."""
+        prompt = self.turn.prompt
         for file in prompt.files:
             for part in await self._file(file):
                 yield part
@@ -118,7 +181,8 @@ class PromptReader:
         )
         if os.path.exists(path):  # noqa: PTH110 - unlike Path.exists it says no to a name that is too long
             return await self._local(path, {}, name)
-        if name in self.agents:
+        if name in self.turn.settings.mentionable:
+            name = self.session.home.agents[name].name
             advice = f"Hand the work that concerns it to the agent {name} with the task tool."
             return [AgentPart(**self._new(), name=name), self._synthetic(advice)]
         beside_others = "/" in name and os.path.isdir(path.parent)  # noqa: PTH112 - as above
@@ -148,36 +212,45 @@ class PromptReader:
         return [self._synthetic(f"The user attached {file.filename or 'a text'}:\n{text}"), part]
 
     async def _remote(self, file: Attached) -> list[Part]:
-        """A file of the web, fetched now; one that cannot be had is told, not raised."""
-        try:
-            mime, data = await download(file.url)
-        except ToolError as error:
-            return [self._not_attached(file.url, f"fetched: {error}.")]
-        mime = file.mime or mime or "application/octet-stream"
-        content = base64.b64encode(data).decode()
+        """A page or file of the web, fetched now, so that the conversation never depends on its address again."""
+        result = await self._call("webfetch", {"url": file.url})
+        if result.error is not None:
+            return [self._not_attached(file.url, f"fetched: {result.output}")]
         name = file.filename or unquote(urlsplit(file.url).path.rpartition("/")[2])
-        return self._data(Attached(url=f"data:{mime};base64,{content}", filename=name))
+        return self._shown(result, file.url, Attached(mime="text/plain", url=file.url, filename=name))
 
     async def _local(self, path: Path, lines: dict[str, str], name: str) -> list[Part]:
         """A file or folder of this machine, as the read tool shows it; a refusal is told, not raised."""
         arguments: dict[str, object] = {"filePath": str(path), **_range(lines)}
-        result = await self._read(arguments)
+        result = await self._call("read", arguments)
         shown = f"{name or path}"
         if result.error is not None:
             return [self._not_attached(shown, f"read: {result.output}")]
+        kind = "application/x-directory" if path.is_dir() else "text/plain"
+        return self._shown(result, shown, Attached(mime=kind, url=path.as_uri(), filename=path.name))
+
+    def _shown(self, result: Result, shown: str, whole: Attached) -> list[Part]:
+        """What a tool has shown of a file: its words, then its pictures and documents, or the file by its place."""
         told = self._synthetic(f"The user attached {shown}:\n{result.output}")
         files = [
-            FilePart(**self._new(), mime=file.mime, url=file.url, filename=file.filename or path.name)
-            for file in result.attachments
+            FilePart(**self._new(), mime=file.mime, url=file.url, filename=file.filename or whole.filename)
+            for file in result.attachments or (whole,)
         ]
-        kind = "application/x-directory" if path.is_dir() else "text/plain"
-        return [told, *(files or [FilePart(**self._new(), mime=kind, url=path.as_uri(), filename=path.name)])]
+        return [told, *files]
 
-    async def _read(self, arguments: dict[str, object]) -> Result:
-        """Read as the agent may, without a record: the prompt itself tells of it."""
-        call = Call(id=new_id("call"), tool="read", arguments=arguments)
+    async def _call(self, tool: str, arguments: dict[str, object]) -> Result:
+        """Look as the agent may, whatever the prompt leaves on; without a record, for the prompt itself tells of it."""
+        call = Call(id=new_id("call"), tool=tool, arguments=arguments)
         quiet = CallRecord.begin(call, session_id=self.session.id, message_id=self.message_id, store=None, bus=Bus())
-        return await self.session.run_call(call, self.turn, journal=quiet)
+        turn = self.turn
+        terms = CallTerms(
+            agent=turn.agent,
+            provider=turn.provider,
+            model_id=turn.model_id,
+            abort=turn.abort,
+            spending=turn.spending,
+        )
+        return await self.session.run_call(call, terms, journal=quiet)
 
 
 def _data_of(url: str) -> tuple[str, bytes]:

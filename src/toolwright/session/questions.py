@@ -17,6 +17,10 @@ class InboxQuestions:
 
     inbox: Inbox
 
+    @property
+    def attended(self) -> bool:
+        return self.inbox.attended
+
     async def ask(self, ctx: ToolContext, questions: Sequence[Choice]) -> list[list[str]]:
         question = Question(
             kind="choice",

@@ -1,19 +1,27 @@
 """The record of one call: its part, from pending to the end, on disk before anybody hears of it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from toolwright.call import INVALID
+from toolwright.builtin import INVALID
 from toolwright.definition import Attachment, Call, Result
 from toolwright.events import Bus, PartUpdated
 from toolwright.ids import new_id, now
+from toolwright.inbox import Question
 from toolwright.jsontypes import Json
 from toolwright.parts import Completed, Failed, FilePart, Pending, Running, Span, State, ToolPart
+from toolwright.permission.gate import AskedRequest
 from toolwright.record import record
+from toolwright.session.left_questions import QUESTION, stored_question
 from toolwright.session.store import PartStore
 
 if TYPE_CHECKING:
     from toolwright.session.conversation import Outbox
+
+
+SEEN = 1_000
+"""Milliseconds at a question from which on it is told that a call began later."""
 
 
 @record(slots=True)
@@ -27,6 +35,12 @@ class CallRecord:
     outbox: "Outbox | None" = None
     """Of the conversation, for a call of the model: its next step does not wait for the disk, only the telling does."""
     started: int = 0
+    """When it began; the time for which a person was asked is no part of it, so it moves on by that."""
+    _waits_since: int = 0
+    asked: Sequence[AskedRequest] = ()
+    """What the call has asked for, as it is judged."""
+    note: str = ""
+    """What the model is told with the result, whatever that is."""
 
     @classmethod
     def begin(
@@ -62,9 +76,34 @@ class CallRecord:
         if isinstance(state, Running):
             self._write(self.part.tool, replace(state, title=title or state.title, metadata=metadata))
 
+    def count_waiting(self, *, waits: bool) -> None:
+        """Leave the time at a question out of the time of the call."""
+        if waits:
+            self._waits_since = now()
+            return
+        waited = now() - self._waits_since
+        self.started += waited
+        state = self.part.state
+        if isinstance(state, Running) and waited >= SEEN:
+            self._write(self.part.tool, replace(state, time=Span(start=self.started)))
+
+    def waits(self, question: Question | None) -> None:
+        """Keep with the call what it waits for: whoever answers may come when this process is long over."""
+        state = self.part.state
+        if not isinstance(state, Running) or self.store is None:
+            return
+        metadata = {name: value for name, value in (state.metadata or {}).items() if name != QUESTION}
+        if question is not None:
+            metadata[QUESTION] = stored_question(question)
+        self.part = replace(self.part, state=replace(state, metadata=metadata or None))
+        self.store.put_part(self.part)
+
     async def finished(self, call: Call, result: Result) -> None:
         """Write the end of the call down, and tell of it only when it is safe on disk."""
-        self.part = replace(self.part, tool=call.tool, state=self._end(call, result))
+        if self.note:
+            result = replace(result, output=f"{result.output.rstrip()}\n\n{self.note}".strip())
+        decisions = tuple(map(_decision, self.asked)) or None
+        self.part = replace(self.part, tool=call.tool, state=self._end(call, result), decisions=decisions)
         if self.outbox is not None and self.store is not None:
             self.store.put_part(self.part)
             self.outbox.tell_when_safe(PartUpdated(part=self.part))
@@ -121,6 +160,17 @@ def _with_output_so_far(error: str, shown: Json) -> str:
     """What a stopped command had printed is not lost with it."""
     output = shown.get("output")
     return f"{error}\n\nIts output until then:\n{output}" if isinstance(output, str) and output.strip() else error
+
+
+def _decision(asked: AskedRequest) -> Json:
+    """What became of one request: the rule, where that is written, and a person's answer if there was a question."""
+    judgement = asked.judgement
+    rule = judgement.decision.rule
+    found: Json = {"permission": judgement.request.permission, "pattern": judgement.pattern[:500]}
+    found["action"] = judgement.action
+    if rule is not None:
+        found |= {"rule": str(rule)[:500], "source": rule.source}
+    return found | ({"reply": asked.reply} if asked.reply else {})
 
 
 def _input(call: Call) -> Json:

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from toolwright.ids import now
 from toolwright.messages import Assistant, CompactionPart, Message
-from toolwright.session.answering import close_open_calls
 from toolwright.session.conversation import Conversation
 from toolwright.session.failures import aborted
+from toolwright.session.turn import close_open_calls
 
 INTERRUPTED = "the program ended in the middle of it"
 

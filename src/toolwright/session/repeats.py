@@ -1,10 +1,10 @@
 """Noticing that a model goes round in circles: the same call, or the same few calls, over and over."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 
-from toolwright.definition import Call
+from toolwright.definition import Call, Tool
 from toolwright.record import record
 from toolwright.session.budget import LimitReached
 
@@ -17,6 +17,8 @@ LONGEST_CYCLE = 8
 class Repeats:
     """The calls of a turn, across its steps, as far back as matters."""
 
+    tools: Mapping[str, Tool] = field(default_factory=dict[str, Tool])
+    """Those that are loaded, by their ids."""
     _seen: list[str] = field(default_factory=list[str])
     _refused: bool = False
     """Whether a call of this step was refused for going round."""
@@ -29,8 +31,13 @@ class Repeats:
         return any(self._repeats(length) for length in range(1, LONGEST_CYCLE + 1))
 
     def recall(self, calls: Iterable[Call]) -> None:
-        """Calls that were made, whatever came of them."""
-        self._seen += (json.dumps([call.tool, call.arguments], sort_keys=True, default=str) for call in calls)
+        """Take in calls that were made, whatever came of them, without what only tells people what they are for."""
+        for call in calls:
+            caption = self.tools[call.tool].caption if call.tool in self.tools else ""
+            done = call.arguments
+            if caption and isinstance(done, dict):
+                done = {name: value for name, value in done.items() if name != caption}
+            self._seen.append(json.dumps([call.tool, done], sort_keys=True, default=str))
         del self._seen[: -LONGEST_CYCLE * TIMES]
 
     def approved(self) -> None:

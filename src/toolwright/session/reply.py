@@ -238,7 +238,7 @@ class ReplyWriter:
             self.conversation.remove_part(part)
         next_at = now() + int(retry.wait * 1000)
         status = {"type": "retry", "attempt": retry.attempt, "message": str(retry.error), "next": next_at}
-        self._tell({**status, "wait": retry.told})
+        self._tell({**status, "attempts": retry.attempts, "wait": retry.told, "reason": retry.reason})
         self._waiting = True
 
 

@@ -1,26 +1,76 @@
 """What a turn came to, as a program gets it: the answer, the calls, what changed, what it took, what was refused."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any, Generic, Literal, get_args
 
+from toolwright.builtin import INVALID
 from toolwright.definition import Attachment, Result
-from toolwright.errors import ToolError, ToolwrightError
-from toolwright.events import Event
+from toolwright.diff import counts
+from toolwright.errors import Kind, ToolError, ToolwrightError
 from toolwright.jsontypes import Json
-from toolwright.messages import Assistant, Message
+from toolwright.messages import Assistant, Failure, Message, called_name
 from toolwright.parts import Completed, Failed, ToolPart
+from toolwright.proof.evidence import Evidence
 from toolwright.record import record
 from toolwright.session.budget import Spending
 from toolwright.session.changes import FileChange
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    T = TypeVar("T", default=None)
+else:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+REFUSED: tuple[Kind, ...] = ("denied", "rejected")
+
+NOT_REACHED = "GoalNotReachedError"
+"""The name of the error of a goal that was given up."""
+
+TurnKind = Literal[
+    "aborted",
+    "limit",
+    "output",
+    "goal",
+    "empty",
+    "length",
+    "crash",
+    "auth",
+    "quota",
+    "overload",
+    "context_overflow",
+    "content_filter",
+    "network",
+    "cut",
+    "bad_request",
+    "not_found",
+]
+_TURN_KINDS: tuple[TurnKind, ...] = get_args(TurnKind)
+_KIND_OF: dict[str, TurnKind] = {
+    "MessageAbortedError": "aborted",
+    "LimitReachedError": "limit",
+    "OutputError": "output",
+    NOT_REACHED: "goal",
+    "EmptyReplyError": "empty",
+    "MessageOutputLengthError": "length",
+    "ContextOverflowError": "context_overflow",
+    "ContentFilterError": "content_filter",
+}
+
 
 class TurnError(ToolwrightError):
-    """Why a turn came to nothing. `kind` is the name clients know it by."""
+    """Why a turn came to nothing: `kind` in a word, as of a ToolError; `name` is what clients of servers know."""
 
-    def __init__(self, message: str, kind: str) -> None:
+    def __init__(self, message: str, name: str, trouble: object = None) -> None:
+        """`trouble` is what a provider's failure was about."""
         super().__init__(message)
-        self.kind = kind
+        self.name = name
+        known: TurnKind = next((one for one in _TURN_KINDS if one == trouble), "crash")
+        self.kind: TurnKind = _KIND_OF.get(name, known)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -31,11 +81,18 @@ class MadeCall:
     arguments: Json
     result: Result
     id: str = ""
+    session_id: str = ""
+    """The session it was made in: a subagent has one of its own."""
+
+    @property
+    def was_refused(self) -> bool:
+        """Whether a rule or a person did not allow it."""
+        return self.result.error is not None and self.result.error.kind in REFUSED
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class ChangedFile:
-    """A file that the turn has changed, against what it was before the session."""
+    """A file that the turn has changed, against what it was before the turn."""
 
     file: str
     additions: int
@@ -54,34 +111,29 @@ class TokenCount:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class TurnResult:
+class TurnResult(Generic[T]):
     """The whole of a turn, from the prompt to its end."""
 
     text: str
-    """The answer; empty if the turn failed."""
+    """The answer; empty if the turn failed, or ended with a refusal before there was one."""
     session_id: str
-    output: Any = None
-    """The answer as the type that was asked for."""
+    output: T = None  # type: ignore[assignment]  # there is none where none was asked for, and where there is an error
+    """The answer as the type that was asked for; None if there is an `error`."""
     calls: tuple[MadeCall, ...] = ()
+    """The turn's own; what a subagent calls is in its session."""
     changes: tuple[ChangedFile, ...] = ()
     tokens: TokenCount = field(default_factory=TokenCount)
     cost: float = 0.0
     steps: int = 0
+    """The turn's own, without those of subagents."""
     finish: str = ""
-    """Why the model stopped, as it says."""
+    """Why the model stopped, as it says; `refused` where a person's no has ended the turn."""
     error: TurnError | None = None
     refused: tuple[MadeCall, ...] = ()
-    """The calls that a rule or a person did not allow."""
+    """The calls that a rule or a person did not allow, those of subagents after the turn's own."""
     message_id: str = ""
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class TurnFinished(Event):
-    """The last event of a stream: the turn is over."""
-
-    type = "turn.finished"
-    session_id: str
-    result: TurnResult
+    evidence: "Evidence | None" = None
+    """Whether it is shown that the goal of the prompt is reached; None where there was none."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -97,8 +149,8 @@ def turn_result(session_id: str, end: TurnEnd, messages: Sequence[Message], **mo
     """The result of the messages that belong to a turn."""
     info = end.message.info
     failure = info.error if isinstance(info, Assistant) else None
-    error = TurnError(str(failure.data.get("message", failure.name)), failure.name) if failure else None
-    calls = tuple(_calls(messages))
+    error = _error_of(failure) if failure else None
+    calls = tuple(made_call(part) for message in messages for part in message.calls)
     spent = end.spending
     return TurnResult(
         text="" if error else end.message.text,
@@ -113,21 +165,72 @@ def turn_result(session_id: str, end: TurnEnd, messages: Sequence[Message], **mo
         tokens=TokenCount(input=spent.input, output=spent.output, total=spent.tokens),
         cost=spent.cost,
         steps=spent.steps,
-        finish=(info.finish or "") if isinstance(info, Assistant) else "",
-        refused=tuple(one for one in calls if one.result.error and one.result.error.kind in ("denied", "rejected")),
+        finish=_finish(end.message),
+        refused=(*(one for one in calls if one.was_refused), *spent.refused_below),
         message_id=info.id,
         **({"error": error} | more),
     )
 
 
-def _calls(messages: Sequence[Message]) -> Iterator[MadeCall]:
-    for message in messages:
-        for part in message.calls:
-            yield MadeCall(tool=part.tool, arguments=part.state.input, result=_result_of(part), id=part.call_id)
+def _error_of(failure: Failure) -> TurnError:
+    return TurnError(str(failure.data.get("message", failure.name)), failure.name, failure.data.get("kind"))
 
 
-def _result_of(part: ToolPart) -> Result:
+def joined(first: TurnResult[Any], second: TurnResult[Any]) -> TurnResult[Any]:
+    """Two turns counted as one."""
+    tokens = replace(
+        first.tokens,
+        input=first.tokens.input + second.tokens.input,
+        output=first.tokens.output + second.tokens.output,
+        total=first.tokens.total + second.tokens.total,
+    )
+    return replace(
+        second,
+        calls=(*first.calls, *second.calls),
+        changes=_joined_changes(first.changes, second.changes),
+        refused=(*first.refused, *second.refused),
+        tokens=tokens,
+        cost=first.cost + second.cost,
+        steps=first.steps + second.steps,
+    )
+
+
+def _joined_changes(first: Sequence[ChangedFile], second: Sequence[ChangedFile]) -> tuple[ChangedFile, ...]:
+    """What both together have changed: from what it was before the first to what it is after the second."""
+    found = {one.file: one for one in first}
+    for later in second:
+        before = found[later.file].before if later.file in found else later.before
+        additions, deletions = counts(before, later.after)
+        found[later.file] = replace(later, before=before, additions=additions, deletions=deletions)
+    return tuple(found.values())
+
+
+def _finish(last: Message) -> str:
+    if not isinstance(last.info, Assistant):
+        return ""
+    rejected = any(isinstance(part.state, Failed) and part.state.kind == "rejected" for part in last.calls)
+    # A turn goes on after calls, unless a person's no has ended it.
+    ended_by_no = rejected and last.info.finish == "tool-calls" and last.info.error is None
+    return "refused" if ended_by_no else last.info.finish or ""
+
+
+def made_call(part: ToolPart) -> MadeCall:
+    """A call as its part has it."""
+    return MadeCall(
+        tool=called_name(part),
+        arguments=part.state.input,
+        result=result_of_call(part),
+        id=part.call_id,
+        session_id=part.session_id,
+    )
+
+
+def result_of_call(part: ToolPart) -> Result:
+    """The result of a call as its part has it."""
     match part.state:
+        case Completed() as state if part.tool == INVALID:
+            kind = next((one for one in KINDS if one == state.input.get("kind")), None)
+            return Result(state.output, title=state.title, error=ToolError(state.output, kind or "schema"))
         case Completed() as state:
             attachments = tuple(
                 Attachment(mime=file.mime, url=file.url, filename=file.filename) for file in state.attachments or ()

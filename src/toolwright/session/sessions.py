@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolwright.agents import CLIENT
 from toolwright.errors import UsageError
@@ -15,6 +15,7 @@ from toolwright.jsontypes import Json
 from toolwright.messages import Message, Moment, SessionInfo
 from toolwright.permission.rules import Rule
 from toolwright.record import record
+from toolwright.session.background import missed
 from toolwright.session.conversation import Conversation
 from toolwright.session.copies import exported, ids_of, read_export, without_choices, without_sessions, write_copy
 from toolwright.session.events import SessionCreated, SessionDeleted
@@ -27,7 +28,13 @@ from toolwright.session.store import Store
 from toolwright.version import VERSION
 from toolwright.wire import to_json
 
+if TYPE_CHECKING:
+    from toolwright.session.search import Hit
+
 log = logging.getLogger(__name__)
+
+SEARCHED = 100_000
+"""Sessions that are looked through for words."""
 
 
 class SessionHome(SessionOwner, Protocol):
@@ -40,7 +47,6 @@ class SessionHome(SessionOwner, Protocol):
         agent: str = "",
         id: str = "",  # noqa: A002 - the word the whole program uses
         *,
-        rules: Sequence[Rule] = (),
         parent: Session | None = None,
     ) -> Session: ...
     def forget_changes(self, session_id: str) -> None: ...
@@ -68,8 +74,8 @@ class Sessions:
         parent: Session | None = None,
         permission: tuple[Json, ...] = (),
     ) -> Session:
-        rules = session_rules(permission)
-        session = self.home.session(agent, rules=rules, parent=parent)
+        session = self.home.session(agent, parent=parent)
+        session.rules = session_rules(permission)
         session.hold(self.begin(session, title))
         return session
 
@@ -108,27 +114,29 @@ class Sessions:
 
     async def _line(self, session_id: str) -> list[SessionInfo]:
         """A session of this project and those above it, the topmost first."""
-        line = [await self._own(session_id)]
+        line = [await self.own(session_id)]
         while (above := line[0].parent_id) is not None:
             if above in {info.id for info in line}:
                 raise UsageError(f"The session {session_id} is damaged: it stands above itself. Export it to read it.")
-            line.insert(0, await self._own(above))
+            line.insert(0, await self.own(above))
         return line
 
     async def _opened_below(self, parent: Session | None, info: SessionInfo) -> Session:
-        session = self.home.session(id=info.id, rules=session_rules(info.permission or ()), parent=parent)
+        session = self.home.session(id=info.id, parent=parent)
+        session.rules = session_rules(info.permission or ())
         await self.home.load_session(session)
         return session
 
     async def load(self, session: Session) -> None:
         """Read an earlier session from the store: its messages, its rules, who worked in it last."""
-        info = await self._own(session.id)
+        info = await self.own(session.id)
         await self._refuse_if_taken(session.id)
         conversation = Conversation(info, self.store, self.bus, await self.store.messages(session.id))
         repair(conversation)
         session.hold(conversation)
-        for child in await self.store.children(session.id):
-            session.turns.changes.follow(child.id)
+        session.turns.heard.notices += await missed(conversation.messages, self.store)
+        for below in await self._tree(info):
+            session.turns.changes.follow(below)
 
     async def info(self, session_id: str) -> SessionInfo:
         """What is known of a session, of whichever project."""
@@ -140,6 +148,20 @@ class Sessions:
         """The last used first; without those of subagents if only roots are wanted."""
         await self.repair_abandoned()
         return await self.store.sessions(self.project_id, limit, roots=roots)
+
+    async def search(self, text: str, *, everywhere: bool = False) -> "list[Hit]":
+        """Return the sessions in which words were said or called, the best first; of all projects if wanted."""
+        from toolwright.session.search import SearchableStore, hits_of, passages_in, words_of
+
+        words = words_of(text)
+        infos = {one.id: one for one in await self.listed(SEARCHED, roots=True)}
+        if isinstance(self.store, SearchableStore):
+            passages = await self.store.passages(words, "" if everywhere else self.project_id)
+        else:
+            passages = [one for name in infos for one in passages_in(await self.store.messages(name), words)]
+        for name in {one.session_id for one in passages if everywhere} - infos.keys():
+            infos[name] = await self.store.session(name)
+        return hits_of(passages, infos, words)
 
     async def latest(self) -> SessionInfo:
         """The session of this project that a person last worked in."""
@@ -158,17 +180,12 @@ class Sessions:
     async def permit(self, session_id: str, permission: tuple[Json, ...]) -> SessionInfo:
         """Give a session rules of its own, in place of those it has; they hold from the next call on."""
         session = await self.open(session_id)
-        session.permit(session_rules(permission))
+        session.take_rules(session_rules(permission))
         return session.info
 
     async def delete(self, session_id: str) -> None:
         """Remove a session and all sessions below it, and everything that was kept about them."""
-        tree = {session_id: await self._own(session_id)}
-        waiting = [session_id]
-        while waiting:
-            below = [child for child in await self.store.children(waiting.pop()) if child.id not in tree]
-            tree |= {child.id: child for child in below}
-            waiting += [child.id for child in below]
+        tree = await self._tree(await self.own(session_id))
         # Nobody else begins to work on them from here on.
         for one in tree:
             await self.store.take(one, self.owner)
@@ -178,6 +195,15 @@ class Sessions:
             self._remove(one)
             self.bus.publish(SessionDeleted(info=info))
         await self.store.settled()
+
+    async def _tree(self, top: SessionInfo) -> dict[str, SessionInfo]:
+        """A session and all those below it, by id."""
+        tree, waiting = {top.id: top}, [top.id]
+        while waiting:
+            below = [child for child in await self.store.children(waiting.pop()) if child.id not in tree]
+            tree |= {child.id: child for child in below}
+            waiting += [child.id for child in below]
+        return tree
 
     async def collect(self, milliseconds: int) -> list[str]:
         """Remove the sessions of all projects that nobody has used since that moment; the ids that are gone."""
@@ -207,7 +233,7 @@ class Sessions:
 
     async def fork(self, session_id: str, before: str = "") -> SessionInfo:
         """A copy under new ids, of all messages or of those before one."""
-        info = await self._own(session_id)
+        info = await self.own(session_id)
         messages = await self.messages(session_id)
         if before:
             position = next((index for index, one in enumerate(messages) if one.info.id == before), None)
@@ -293,7 +319,7 @@ class Sessions:
             await self.store.take(session_id, self.owner)
             await self._repair(session_id)
 
-    async def _own(self, session_id: str) -> SessionInfo:
+    async def own(self, session_id: str) -> SessionInfo:
         """A session of this project. Those of others are not to be changed from here."""
         info = await self.info(session_id)
         if info.project_id != self.project_id:
@@ -308,12 +334,12 @@ def default_title() -> str:
     return f"New session - {time.strftime('%Y-%m-%dT%H:%M:%S')}"
 
 
-def session_rules(permission: Sequence[Json]) -> list[Rule]:
+def session_rules(permission: Sequence[Json]) -> tuple[Rule, ...]:
     """Rules as the API brings them; a wrong one is a UsageError."""
     for rule in permission:
         if not {"permission", "pattern", "action"} <= rule.keys() or rule["action"] not in ("allow", "ask", "deny"):
             raise UsageError(f"{rule} is no rule: it needs permission, pattern and an action of allow, ask or deny.")
-    return [
+    return tuple(
         Rule(rule["permission"], rule["pattern"], rule["action"], CLIENT if rule.get("source") == CLIENT else "session")
         for rule in permission
-    ]
+    )

@@ -16,8 +16,11 @@ from toolwright.jsontypes import Json
 from toolwright.messages import AnyPart, Info, Message, SessionInfo
 from toolwright.parts import Part
 from toolwright.record import record
+from toolwright.session.chain import SCHEMA as CHAIN
+from toolwright.session.chain import Link, Log, StoredRecord, keep_chain
 from toolwright.session.database import Database
 from toolwright.session.owner import Lease, Owner, OwnerLocks, host, taken
+from toolwright.session.search import Passage, look_up, take_in
 from toolwright.session.store import roots_of
 from toolwright.wire import from_json, json_text, to_json
 
@@ -47,6 +50,7 @@ CREATE TABLE IF NOT EXISTS lease (
 );
 DROP TABLE IF EXISTS owner;
 """
+_SCHEMA += CHAIN
 _UPSERT = "ON CONFLICT (id) DO UPDATE SET data = excluded.data"
 _PUT_SESSION = (
     "INSERT INTO session (id, project_id, parent_id, updated, data) VALUES (?, ?, ?, ?, ?)"
@@ -77,7 +81,7 @@ class Storage:
     @classmethod
     def open(cls, path: Path, *, beat_seconds: float = 3.0) -> "Storage":
         """The database at a path, made if there is none; what is wrong with it is told to the first who waits."""
-        database = Database.open(path, _SCHEMA, VERSION, beat_seconds=beat_seconds)
+        database = Database.open(path, _SCHEMA, VERSION, beat_seconds=beat_seconds, begin=keep_chain)
         return cls(database, OwnerLocks(path.parent / "owners"))
 
     # Writing.
@@ -106,6 +110,8 @@ class Storage:
         for table in ("part", "message", "todo", "lease"):
             self.database.write(f"DELETE FROM {table} WHERE session_id = ?", session_id)
         self.database.write("DELETE FROM session WHERE id = ?", session_id)
+        for table in ("chain", "chain_key"):
+            self.database.write(f"DELETE FROM {table} WHERE session_id = ?", session_id)
 
     async def settled(self) -> None:
         """Return when everything put so far is committed."""
@@ -209,6 +215,16 @@ class Storage:
     async def messages(self, session_id: str, last: int = 0) -> list[Message]:
         return await self.database.read(partial(_messages, session_id, last))
 
+    async def log(self, session_id: str) -> Log:
+        """Return a session's records as they are stored, with their chain."""
+        return await self.database.read(partial(_log, session_id))
+
+    async def passages(self, words: Sequence[str], project_id: str) -> list[Passage]:
+        """Return what holds all words, after taking in what was written since the last search."""
+        while await self.database.run(take_in):
+            pass
+        return await self.database.read(partial(look_up, words, project_id))
+
     async def todos(self, session_id: str) -> list[Json]:
         rows = await self._rows("SELECT data FROM todo WHERE session_id = ?", session_id)
         value = _readable(rows[0][0]) if rows else None
@@ -265,6 +281,25 @@ def _parts(session_id: str, messages: list[str] | None, connection: sqlite3.Conn
     for some in _chunks(messages):
         query = f"SELECT data FROM part WHERE message_id IN ({_marks(some)}) ORDER BY seq"
         yield from _records(AnyPart, connection.execute(query, some))
+
+
+def _log(session_id: str, connection: sqlite3.Connection) -> Log:
+    links = connection.execute(
+        "SELECT record_id, digest, hash FROM chain WHERE session_id = ? ORDER BY seq", (session_id,)
+    )
+    key = connection.execute("SELECT key FROM chain_key WHERE session_id = ?", (session_id,)).fetchone()
+    rows = [
+        ("session", *row)
+        for row in connection.execute("SELECT id, CAST(data AS BLOB) FROM session WHERE id = ?", (session_id,))
+    ]
+    for table in ("message", "part"):
+        query = f"SELECT id, CAST(data AS BLOB) FROM {table} WHERE session_id = ? ORDER BY seq"
+        rows += [(table, *row) for row in connection.execute(query, (session_id,))]
+    return Log(
+        key=key[0] if key else "",
+        links=tuple(Link(*row) for row in links),
+        records=tuple(StoredRecord(kind, name, data) for kind, name, data in rows),
+    )
 
 
 _AT_ONCE = 500

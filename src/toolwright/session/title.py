@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from toolwright.agents import Agent
 from toolwright.errors import ToolwrightError
 from toolwright.events import Event
-from toolwright.messages import Message, User
+from toolwright.messages import Message
 from toolwright.models.catalog import version_of
 from toolwright.models.families import small_options
 from toolwright.models.info import ModelInfo
@@ -40,8 +40,7 @@ class Titles:
 
     def __call__(self, turns: Turns, user: Message, model: Model) -> None:
         info = turns.conversation.info
-        first = sum(isinstance(message.info, User) for message in turns.conversation.messages) == 1
-        if info.parent_id is None and first and _DEFAULT.match(info.title) and user.text:
+        if info.parent_id is None and _DEFAULT.match(info.title) and user.text:
             task = asyncio.create_task(self._write(turns, user, model))
             self._writing.add(task)
             task.add_done_callback(self._writing.discard)

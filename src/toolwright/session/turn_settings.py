@@ -2,17 +2,33 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from toolwright.models.hooked import RequestHook
 from toolwright.models.retry import RetryPolicy
 from toolwright.record import record
-from toolwright.session.answering import CompactionHook, CompactionSettings
 from toolwright.session.budget import Budget
-from toolwright.session.prompt import Prompt
-from toolwright.session.result import TurnEnd
 
-PromptHook = Callable[[Callable[[Prompt], Awaitable[TurnEnd]], Prompt, str], Awaitable[TurnEnd]]
+if TYPE_CHECKING:
+    from toolwright.session.prompt import Prompt
+    from toolwright.session.result import TurnEnd
+
+CompactionHook = Callable[[Callable[[], Awaitable[None]], str], Awaitable[None]]
+"""Around the making of a summary: `await proceed()`. The id is the session's."""
+PromptHook = Callable[[Callable[["Prompt"], Awaitable["TurnEnd"]], "Prompt", str], Awaitable["TurnEnd"]]
 """Around one prompt: `await proceed(prompt)`, with the prompt as it should be. The id is the session's."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class CompactionSettings:
+    """When a conversation is shortened."""
+
+    auto: bool = True
+    """Whether a summary may take the place of the conversation when it is full."""
+    prune: bool = True
+    """Whether old results are cleared after a turn."""
+    reserved: int | None = None
+    """Tokens kept free; as many as the longest reply if not said."""
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -3,16 +3,14 @@
 Only what the agent and its subagents changed is touched, and only where nobody has changed it since.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from toolwright.diff import counts
 from toolwright.errors import UsageError
-from toolwright.files.attributes import Attributes
-from toolwright.files.body import Body, Link, body_at, name_of
+from toolwright.files.body import Folder, Thing, folder_named, name_of
 from toolwright.files.journal import JournalEntry
-from toolwright.files.replace import Change
+from toolwright.files.restoring import WHOLE, carry_out, present_as
 from toolwright.files.store import Files
 from toolwright.ids import new_id
 from toolwright.jsontypes import Json
@@ -20,61 +18,9 @@ from toolwright.messages import Message
 from toolwright.parts import Pending, ToolPart
 from toolwright.record import record
 from toolwright.session.conversation import Conversation
-from toolwright.session.hunks import Hunk, apply_hunks, hunks_of
-
-_UNDO = "undo"
-"""What the ids of our own changes begin with."""
-
-
-class NothingToUndo(UsageError):
-    """What was selected has changed no file, or no longer stands."""
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """Which changes to undo; whatever is given must fit."""
-
-    turn: str = ""
-    """A user message: everything from it on."""
-    call: str = ""
-    file: str = ""
-    hunks: tuple[str, ...] = ()
-    """Of all that, these pieces of the difference alone: by their ids, or of one file by their numbers, from 1."""
-
-    @property
-    def empty(self) -> bool:
-        return not (self.turn or self.call or self.file)
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class FileUndo:
-    """One file on its way back."""
-
-    path: str
-    present: Body
-    restored: Body
-    calls: tuple[str, ...]
-    attributes: Attributes | None = None
-    """Mode, owner and attributes to give back; None leaves them as they are."""
-    emptied: tuple[str, ...] = ()
-    """Folders that were made for the file, innermost first; they go if nothing is left in them."""
-
-    @property
-    def kind(self) -> str:
-        if self.restored is None:
-            return "delete"
-        return "recreate" if self.present is None else "restore"
-
-    def counts(self) -> tuple[int, int]:
-        return counts(*self.texts())
-
-    def hunks(self) -> list[Hunk]:
-        """The pieces that can be undone alone."""
-        return hunks_of(self.path, self.present, self.restored)
-
-    def texts(self) -> tuple[str, str]:
-        """What is there and what is restored, for showing."""
-        return _text(self.present), _text(self.restored)
+from toolwright.session.hunks import apply_hunks
+from toolwright.session.undone import FileUndo, NothingToUndo, Selection
+from toolwright.tools import built_in
 
 
 @record(frozen=True, slots=True)
@@ -101,56 +47,87 @@ class Undo:
     @classmethod
     async def of(cls, files: Files, conversation: Conversation) -> "Undo":
         """The changes of a session as it stands now."""
+        await files.journal.catch_up()
         records = {conversation.id: await conversation.all_messages()}
         waiting = [conversation.id]
         while waiting:
             for part in _tool_parts(records[waiting.pop()]):
-                if (child := _child_of(part)) and child not in records:
+                if (child := child_of(part)) and child not in records:
                     records[child] = await conversation.store.messages(child)
                     waiting.append(child)
         return cls(files, conversation, records)
 
     def changes(self) -> list[JournalEntry]:
-        """Everything the session and its subagents changed, oldest first."""
-        return [made.entry for made in self._made()]
+        """Every file that the session and its subagents changed, oldest first."""
+        return [made.entry for made in self._made() if not made.entry.aside]
 
     def plan(self, selection: Selection) -> list[FileUndo]:
-        """What undoing the selected changes would do. Raises UsageError where it would harm anything."""
+        """What undoing the selected changes would do: nothing to files, where a turn has changed none.
+
+        Raises UsageError where it would harm anything.
+        """
         by_path: dict[str, list[Made]] = {}
         for made in self._made():
             by_path.setdefault(made.entry.path, []).append(made)
         standing = {path: standing_changes(history) for path, history in by_path.items()}
-        calls = self._selected_calls(selection)
-        file = str(self.files.tree.place(selection.file).path) if selection.file else ""
-        plans, conflicts = list[FileUndo](), list[str]()
+        selects = self._selector(selection)
+        plans, conflicts, left = list[FileUndo](), list[str](), set[str]()
         for path, changes in standing.items():
-            wanted = [(not file or path == file) and (calls is None or one.call in calls) for one in changes]
+            wanted = [selects(one) for one in changes]
             if any(wanted):
                 try:
                     plans.append(self._plan_file(path, changes, wanted))
                 except UsageError as error:
-                    conflicts.append(str(error))
+                    if all(one.entry.aside for one in changes):
+                        left.add(_repository(path))
+                    else:
+                        conflicts.append(str(error))
+        # What belongs together is undone together or not at all.
+        plans = [plan for plan in plans if _repository(plan.path) not in left]
         if conflicts:
             raise UsageError(_told(conflicts, plans))
-        if not plans:
+        if not plans and not self._only_words(selection):
             raise NothingToUndo(
                 "There is nothing to undo: this session changed nothing there, or it was undone already."
             )
         if selection.hunks:
             plans = _only(plans, selection.hunks)
-        return [plan for plan in plans if plan.present != plan.restored]
+        return [plan for plan in plans if plan.present != plan.restored or plan.attributes is not None]
+
+    def standing(self) -> list[FileUndo]:
+        """What the session has made of each file and not undone, also where others have changed the file since."""
+        by_path: dict[str, list[Made]] = {}
+        for made in self._made():
+            by_path.setdefault(made.entry.path, []).append(made)
+        found = [self._standing(path, standing_changes(history)) for path, history in by_path.items()]
+        return [one for one in found if one is not None and one.present != one.restored]
+
+    def _standing(self, path: str, changes: Sequence[Made]) -> FileUndo | None:
+        if not changes:
+            return None
+        try:
+            now = self._present(path, changes)
+        except UsageError:
+            now = None
+        before, after = changes[0].entry.before, changes[-1].entry.after
+        # What a file was in between is kept; of the last state only the file itself tells.
+        left = self._kept(after, now)
+        return FileUndo(
+            path=path,
+            present=now if left is None and after is not None else left,
+            restored=self._kept(before, now),
+            calls=tuple(dict.fromkeys(made.entry.call_id for made in changes)),
+            hidden=self.files.hides(Path(path)),
+            changed_since=name_of(now) != after,
+        )
 
     async def revert(self, selection: Selection) -> list[FileUndo]:
-        """Undo the selected changes, all or none; `unrevert` makes them again."""
+        """Undo the selected changes, all or none, and what a turn has said; `unrevert` makes them again."""
         plans = self.plan(selection)
-        call_id = await self._carry_out(plans)
+        call_id = await self._carry_out(plans) if plans else new_id("undo")
         # With some pieces undone and others not, what was said still counts.
         self._mark(call_id, "" if selection.hunks else selection.turn)
         return plans
-
-    def leave_out(self, turn: str) -> None:
-        """Undo a turn that has changed no file: what was said in it no longer counts."""
-        self._mark(new_id(_UNDO), turn)
 
     def _mark(self, call_id: str, turn: str) -> None:
         """Note what is undone now on top of what was undone before, which stays undone."""
@@ -166,32 +143,47 @@ class Undo:
         mark = self.conversation.info.revert
         if not mark:
             raise UsageError("Nothing was undone in this session.")
-        own = self.files.journal.entries(self.conversation.id)
-        plans = [self._plan_back(entry) for entry in own if entry.call_id == mark.get("callID")]
+        own = self.files.journal.everything(self.conversation.id)
+        undone = [Made(self.conversation.id, entry) for entry in own if entry.call_id == mark.get("callID")]
+        plans = [self._plan_back(made.entry) for made in _merged(undone)]
         await self._carry_out(plans)
         self.conversation.change(replace(self.conversation.info, revert=mark.get("earlier")))
         return plans
 
     async def _carry_out(self, plans: Sequence[FileUndo]) -> str:
-        call_id = new_id(_UNDO)
-        changes = [
-            Change(
-                place=self.files.tree.exactly(Path(plan.path)),
-                before=plan.present,
-                after=plan.restored,
-                like=plan.attributes,
-                emptied=tuple(map(Path, plan.emptied)),
-            )
-            for plan in plans
-        ]
-        await self.files.commit(changes, session_id=self.conversation.id, call_id=call_id, exact=True)
+        call_id = new_id("undo")
+        await carry_out(self.files, plans, session_id=self.conversation.id, call_id=call_id)
         return call_id
 
     # Which changes.
 
+    def _only_words(self, selection: Selection) -> bool:
+        """Tell whether a turn is selected as a whole that still stands, so that its words can be undone."""
+        if not selection.turn or selection != Selection(turn=selection.turn):
+            return False
+        messages, since = self.records[self.conversation.id], (self.conversation.info.revert or {}).get("messageID", "")
+        undone = {one.info.id for one in _from(messages, since)} if since else set[str]()
+        return selection.turn not in undone
+
     def _made(self) -> list[Made]:
-        found = [Made(one, entry) for one in self.records for entry in self.files.journal.entries(one)]
+        found = [Made(one, entry) for one in self.records for entry in self.files.journal.everything(one)]
         return sorted(found, key=lambda made: made.entry.number)
+
+    def _selector(self, selection: Selection) -> Callable[[Made], bool]:
+        """Return whether a change is meant."""
+        calls = self._selected_calls(selection)
+        file = str(self.files.tree.place(selection.file).path) if selection.file else ""
+        turn = selection.turn if not selection.call else ""
+        began = _began(self.records[self.conversation.id], turn) if turn else None
+
+        def selects(made: Made) -> bool:
+            if file and made.entry.path != file:
+                return False
+            # What a job did in this turn belongs to it, whenever the job was started.
+            late = began is not None and made.entry.late and made.entry.time >= began
+            return late or calls is None or made.call in calls
+
+        return selects
 
     def _selected_calls(self, selection: Selection) -> set[tuple[str, str]] | None:
         """The calls whose changes are meant; None for those of any call."""
@@ -217,21 +209,21 @@ class Undo:
             if call not in seen:
                 seen.add(call)
                 yield call
-                below = _tool_parts(self.records.get(_child_of(part), ()))
+                below = _tool_parts(self.records.get(child_of(part), ()))
                 waiting += [one for one in below if _began_during(one, part)]
 
     # What becomes of a file.
 
     def _plan_file(self, path: str, changes: Sequence[Made], wanted: Sequence[bool]) -> FileUndo:
         """Walk back from the newest change of the file. Every step must lead on to the one before it."""
-        present = _present(path)
+        present = self._present(path, changes)
         state = name_of(present)
         undone: list[JournalEntry] = []
         first = wanted.index(True)
         for made, is_wanted in reversed(list(zip(changes[first:], wanted[first:], strict=True))):
             entry = made.entry
             # Pieces undone since go with the change that they were pieces of.
-            if not is_wanted and not _is_undo(entry):
+            if not is_wanted and not entry.undoes:
                 raise UsageError(f"{path} was changed again by call {entry.call_id}; undo that one first.")
             if entry.after != state:
                 raise UsageError(_changed_since(path, f"call {entry.call_id}"))
@@ -241,24 +233,37 @@ class Undo:
 
     def _plan_back(self, entry: JournalEntry) -> FileUndo:
         """One file as it was before it was undone."""
-        present = _present(entry.path)
+        present = self._present(entry.path, [Made(self.conversation.id, entry)])
         if name_of(present) != entry.after:
             raise UsageError(_changed_since(entry.path, "it was undone"))
         return self._file_undo(entry.path, present, entry.before, [entry])
 
-    def _file_undo(self, path: str, present: Body, state: str | None, undone: Sequence[JournalEntry]) -> FileUndo:
+    def _present(self, path: str, changes: Sequence[Made]) -> Thing:
+        """What is at a path now; a folder is a whole one if nobody else has changed anything in it since."""
+        last = changes[-1].entry
+        known = {made.entry.path for made in self._made()} if (last.after or "").startswith(WHOLE) else set[str]()
+        return _present(path, last, known)
+
+    def _file_undo(self, path: str, present: Thing, state: str | None, undone: Sequence[JournalEntry]) -> FileUndo:
         attributes = [entry.attributes for entry in undone if entry.attributes is not None]
         return FileUndo(
             path=path,
             present=present,
             restored=None if state is None else self._image(path, state, present),
             calls=tuple(dict.fromkeys(entry.call_id for entry in undone)),
-            attributes=attributes[-1] if attributes else None,
+            attributes=attributes[-1] if attributes and state is not None else None,
             emptied=tuple(folder for entry in undone for folder in reversed(entry.made)) if state is None else (),
+            apart=any(entry.apart for entry in undone),
+            hidden=self.files.hides(Path(path)),
         )
 
-    def _image(self, path: str, name: str, present: Body) -> Body:
-        image = self.files.journal.images.body(name, present)
+    def _kept(self, name: str | None, present: Thing) -> Thing:
+        """A state of a file, as far as it is still known."""
+        current = None if isinstance(present, Folder) else present
+        return None if name is None else folder_named(name) or self.files.journal.images.body(name, current)
+
+    def _image(self, path: str, name: str, present: Thing) -> Thing:
+        image = self._kept(name, present)
         if image is None:
             raise UsageError(f"What {path} was before is no longer kept; the store of old contents is limited.")
         return image
@@ -281,30 +286,37 @@ def _id_of(plans: Sequence[FileUndo], number: str) -> str:
 
 
 def _in_part(plan: FileUndo, wanted: Sequence[str]) -> FileUndo:
-    restored = apply_hunks(plan.path, plan.present, plan.restored, wanted)
+    present, restored = (None if isinstance(one, Folder) else one for one in (plan.present, plan.restored))
+    restored = apply_hunks(plan.path, present, restored, wanted)
     return replace(plan, restored=restored, attributes=None, emptied=())
 
 
-def _present(path: str) -> Body:
+def _present(path: str, last: JournalEntry, known: Collection[str]) -> Thing:
     try:
-        return body_at(Path(path))
+        return present_as(path, last, known)
     except OSError as error:
         raise UsageError(f"{path} cannot be undone: {error.strerror}. Put it right by hand, then try again.") from error
 
 
-def _text(body: Body) -> str:
-    if isinstance(body, Link):
-        return f"-> {body.target}\n"
-    return body.decode("utf-8", "replace") if body else ""
+def _repository(path: str) -> str:
+    """The folder of git that a path is in; the path itself outside of one."""
+    head, git, _ = path.partition("/.git/")
+    return head + git if git else path
+
+
+def _began(messages: Sequence[Message], message_id: str) -> float:
+    """When a turn began, in seconds."""
+    return _from(messages, message_id)[0].info.time.created / 1000
 
 
 def standing_changes(history: Sequence[Made]) -> list[Made]:
     """The changes of one file, oldest first, without those that were undone and not made again."""
+    history = _merged(history)
     standing: list[Made] = []
     taken: list[list[Made]] = []
     for made in history:
         entry = made.entry
-        if not _is_undo(entry):
+        if not entry.undoes:
             standing.append(made)
             taken.clear()
         elif taken and (taken[-1][0].entry.before, taken[-1][-1].entry.after) == (entry.before, entry.after):
@@ -320,8 +332,15 @@ def standing_changes(history: Sequence[Made]) -> list[Made]:
     return standing
 
 
-def _is_undo(entry: JournalEntry) -> bool:
-    return entry.call_id.startswith(f"{_UNDO}_")
+def _merged(history: Sequence[Made]) -> list[Made]:
+    """The same with one entry for each file of an undo, which takes two where a folder has to go first."""
+    merged = dict[object, Made]()
+    for made in history:
+        entry = made.entry
+        key: object = (made.call, entry.path) if entry.undoes else object()
+        first = merged.get(key)
+        merged[key] = made if first is None else replace(made, entry=replace(entry, before=first.entry.before))
+    return list(merged.values())
 
 
 def _last_that_led_away(standing: Sequence[Made], state: str | None) -> int:
@@ -340,8 +359,8 @@ def _told(conflicts: Sequence[str], plans: Sequence[FileUndo]) -> str:
 
 def _changed_since(path: str, moment: str) -> str:
     return (
-        f"{path} was changed after {moment}, by somebody or something else. It is left as it is;"
-        " undo the later change first, or put the file right by hand."
+        f"{path} was changed after {moment}, not by this session, so it is left as it is."
+        " Undo the later change first, or put the file right by hand."
     )
 
 
@@ -357,11 +376,12 @@ def _tool_parts(messages: Iterable[Message]) -> Iterator[ToolPart]:
         yield from (part for part in message.parts.values() if isinstance(part, ToolPart))
 
 
-def _child_of(part: ToolPart) -> str:
-    """The session that a task call has handed its work to."""
-    if part.tool != "task" or isinstance(part.state, Pending) or not part.state.metadata:
+def child_of(part: ToolPart) -> str:
+    """The session that a call has handed its work to."""
+    if isinstance(part.state, Pending) or not part.state.metadata:
         return ""
-    return str(part.state.metadata.get("sessionId", ""))
+    tool = built_in(part.tool)
+    return str(part.state.metadata.get(tool.look.child, "")) if tool and tool.look.child else ""
 
 
 def _began_during(part: ToolPart, call: ToolPart) -> bool:

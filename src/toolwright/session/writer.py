@@ -74,6 +74,8 @@ class Writer:
     schema: str
     version: int
     beat_seconds: float
+    begin: Callable[[sqlite3.Connection], None]
+    """Readies each connection to write with."""
     beat: Action | None = field(default=None, repr=False)
     """Done every `beat_seconds` while there is one."""
     due: float | None = None
@@ -119,7 +121,8 @@ class Writer:
 
     def _disconnect(self) -> None:
         self.close()
-        self._connection = None
+        # Nothing is due in a file that is not there: whoever waits for it would look again and again.
+        self._connection = self.due = None
 
     def _rescued(self) -> Exception | None:
         """Have a sound file in the place of a damaged one; why not, if that cannot be."""
@@ -137,7 +140,7 @@ class Writer:
         """Open the file if it is not yet, and write what is to be written."""
         problem = None
         if self._connection is None:
-            self._connection, problem = tried(lambda: prepare(self.path, self.schema, self.version, self._patience))
+            self._connection, problem = tried(self._opened)
             self._file = identity(self.path) if self._connection is not None else None
         if self._connection is not None:
             problem = _commit(self._connection, self._backlog)
@@ -147,6 +150,11 @@ class Writer:
             self._backlog.clear()
         self._be_patient_after(problem)
         return problem
+
+    def _opened(self) -> sqlite3.Connection:
+        connection = prepare(self.path, self.schema, self.version, self._patience)
+        self.begin(connection)
+        return connection
 
     def _answered(self, waiter: Waiter, problem: Exception | None) -> Exception | None:
         """Do what somebody who waits wants done, and tell them; what went wrong, if anything did."""

@@ -1,0 +1,231 @@
+"""The evidence ledger of a goal: all that speaks for and against the work, found on the final files."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from pathlib import Path
+
+from toolwright.files.disk import LOADABLE
+from toolwright.plainfile import read_plain
+from toolwright.process.jobs import Jobs
+from toolwright.proof.baseline import Before
+from toolwright.proof.commands import files_of, steps_of
+from toolwright.proof.doubts import (
+    Change,
+    check_reasons,
+    count_reasons,
+    flaky_reasons,
+    names_of_tests,
+    sort_changes,
+    test_reasons,
+    work_reasons,
+)
+from toolwright.proof.evidence import Reason, reasons_of_last
+from toolwright.proof.goal import CheckRun, Goal
+from toolwright.proof.mutants import changed_lines
+from toolwright.proof.said import RecordedRun, claim_reasons
+from toolwright.proof.supports import supports
+from toolwright.proof.surroundings import Stamp, look_around
+from toolwright.proof.tree import tree_hash
+from toolwright.proof.workcopy import changed_dependencies, new_ignored
+from toolwright.record import record
+from toolwright.session.checking import Checker
+from toolwright.session.witness import Witness, Witnesses, executed
+
+_ELSEWHERE = re.compile(
+    r"\bgit\s+(-\S+\s+\S+\s+)*(stash|worktree|clone|archive|checkout|switch|reset)\b|\bcd\s+(/|\.\.|~|\$)|\s-C\s+(/|\.\.|~)|\bdocker\b|\bpodman\b"
+)
+
+
+@record(slots=True, kw_only=True)
+class Ledger:
+    """Compares the project with what it was when the work began."""
+
+    checker: Checker
+    goal: Goal
+    baseline: Before
+    judges: tuple[str, ...]
+    """Files that the conditions came down to then."""
+    around: Mapping[str, Stamp]
+    first: Sequence[CheckRun] = field(default_factory=list[CheckRun])
+    """The conditions before the work."""
+
+    @classmethod
+    def of(cls, checker: Checker, goal: Goal, baseline: Before) -> "Ledger":
+        """Begin a ledger, before the model is asked."""
+        judges, words = _rests_on(goal, checker.tree.root)
+        return cls(checker=checker, goal=goal, baseline=baseline, judges=judges, around=look_around(words, Path.home()))
+
+    async def reasons(
+        self,
+        session_id: str,
+        message: str,
+        last: Sequence[CheckRun],
+        runs: Sequence[CheckRun],
+        commands: Sequence[RecordedRun],
+    ) -> list[Reason]:
+        """Return all reasons after a round of checks."""
+        files = await self.checker.files()
+        changed = self.baseline.changed(files)
+        serving = supports(changed, self.baseline, files, self._read)
+        change = sort_changes(changed, self.baseline, self.judges, self.goal.may_change, serving)
+        found = [*reasons_of_last(last), *self._records(session_id, message, last, runs, commands, changed)]
+        found += work_reasons(change, self.baseline, self._read)
+        weak = list(test_reasons(change, self.baseline, self._read, names_of_tests(files, self._read)))
+        if not all(one.held for one in last):
+            return _once([*found, *weak, *check_reasons(change, weight="doubt", why="")])
+        if changed:
+            found += await self._witnessed(files, change, weak, last)
+        found += self._afterwards(await self.checker.files(), last)
+        if not any(one.held for one in self.first) or changed:
+            return _once(found)
+        return _once(
+            [
+                *found,
+                Reason(
+                    kind="held_before", text="The check held before the work, too; nothing was changed.", weight="note"
+                ),
+            ]
+        )
+
+    def _records(
+        self,
+        session_id: str,
+        message: str,
+        last: Sequence[CheckRun],
+        runs: Sequence[CheckRun],
+        commands: Sequence[RecordedRun],
+        changed: Sequence[str],
+    ) -> Iterator[Reason]:
+        """What does not need another run."""
+        checks = [RecordedRun(command=one.command, exit=_code(one), output=one.output) for one in last]
+        yield from claim_reasons(message, [*commands, *checks], changed)
+        yield from count_reasons(self.first, last)
+        yield from flaky_reasons(runs)
+        for path in changed_dependencies(self.checker.tree.root, self.baseline.since)[:3]:
+            yield Reason(
+                kind="dependencies_changed", text=f"{path} is what the check runs with, and was changed.", path=path
+            )
+        now = look_around([*self.around], Path.home())
+        for name in {*self.around, *look_around((), Path.home())}:
+            if now.get(name) != self.around.get(name):
+                yield Reason(
+                    kind="surroundings_changed", text=f"{name} is read or run by the check, and was changed.", path=name
+                )
+        for job in self.checker.home.use(Jobs).running(session_id):
+            yield Reason(kind="left_running", text=f"`{job.command}` was still running while the check ran.")
+
+    def _read(self, path: str) -> str | None:
+        try:
+            data = read_plain(self.checker.tree.root / path, LOADABLE)
+        except OSError:
+            return None
+        return None if b"\0" in data[:8192] else data.decode("utf-8", "replace")
+
+    async def _witnessed(
+        self, files: Mapping[str, str], change: Change, weak: list[Reason], last: Sequence[CheckRun]
+    ) -> list[Reason]:
+        """Reasons of the same check in copies, with all that judges the work as it was."""
+        witnesses = Witnesses(checker=self.checker, goal=self.goal, baseline=self.baseline)
+        witness = await witnesses.look(files, change.work, change.restored, last)
+        if witness is not None and witness.held:
+            kept = [_as_note(one) if one.kind in ("test_loosened", "expectation_changed") else one for one in weak]
+            noted = check_reasons(change, weight="note", why="; it holds with that as it was, too")
+            return [*kept, *noted, *self._seen(witness, change)]
+        hidden = [*new_ignored(self.checker.tree.root, files, self.baseline.since)][:3]
+        if change.restored:
+            why = "; with it as it was, the check does not hold" if witness else ""
+            return [*weak, *check_reasons(change, weight="doubt", why=why)]
+        if await self._holds_again():
+            if hidden:
+                text = (
+                    f"The check does not hold without {', '.join(hidden)}, which is ignored by git and new or changed."
+                )
+                return [*weak, Reason(kind="hidden_files", text=text, path=hidden[0])]
+            return [
+                *weak,
+                Reason(
+                    kind="not_copied",
+                    text="The check does not hold in a copy of the project, so nothing is known of what it notices.",
+                    weight="note",
+                ),
+            ]
+        return [*weak, Reason(kind="flaky", text="The check held once, and did not hold again on the same files.")]
+
+    async def _holds_again(self) -> bool:
+        for condition in self.goal.conditions:
+            if not (await self.checker.check(condition, self.goal.seconds)).held:
+                return False
+        return True
+
+    def _seen(self, witness: Witness, change: Change) -> Iterator[Reason]:
+        """What the runs in the copy say of the changed lines."""
+        for path, line, by in witness.ended:
+            yield Reason(kind="exits", text=f"{path}:{line} ended the check by `{by}`.", path=path)
+        lines = ran = 0
+        for path in change.work:
+            if path.endswith(".py") and (text := self._read(path)) is not None:
+                counted = executed(path, text, changed_lines(self.baseline.text(path) or "", text), witness)
+                lines, ran = lines + counted[0], ran + counted[1]
+        tells_python = witness.sees_python and lines > 0
+        if tells_python and not ran:
+            yield Reason(kind="not_executed", text=f"The check executes none of the {lines} changed lines.")
+        elif tells_python:
+            yield Reason(kind="executed", text=f"The check executes {ran} of {lines} changed lines.", weight="note")
+        if witness.broken and not witness.noticed:
+            text = f"The check did not notice when changed lines were broken ({_places(witness)})."
+            yield Reason(kind="not_noticed", text=text, path=witness.unnoticed[0][0])
+        elif witness.broken:
+            text = f"The check noticed {witness.noticed} of {witness.broken} changed lines that were broken."
+            yield Reason(kind="noticed", text=text, weight="note")
+        goes = next(
+            (
+                step.text
+                for one in self.goal.conditions
+                for step in steps_of(one.command, self.checker.tree.root)
+                if _ELSEWHERE.search(step.text)
+            ),
+            "",
+        )
+        if goes and not witness.noticed:
+            yield Reason(
+                kind="checked_elsewhere", text=f"`{goes}` checks other files than those that were changed here."
+            )
+
+    def _afterwards(self, files: Mapping[str, str], last: Sequence[CheckRun]) -> Iterator[Reason]:
+        """Whether anything has changed since the last check."""
+        rewrote = sorted({path for one in last for path in one.rewrote})
+        if rewrote:
+            text = (
+                f"The check has changed {', '.join(rewrote[:5])} itself, and is not known to hold on what came of it."
+            )
+            yield Reason(kind="check_changes_files", text=text, path=rewrote[0])
+        elif last and tree_hash(files) != last[-1].tree_after:
+            yield Reason(kind="changed_after", text="Files were changed after the check ran.")
+
+
+def _rests_on(goal: Goal, root: Path) -> tuple[tuple[str, ...], list[str]]:
+    judges, words = dict[str, None](), list[str]()
+    for condition in goal.conditions:
+        if condition.command:
+            judges |= dict.fromkeys(files_of(condition.command, root))
+            words += [word for step in steps_of(condition.command, root) for word in step.text.split()[:2]]
+    return tuple(judges), words
+
+
+def _code(run: CheckRun) -> int | None:
+    return (0 if run.held else 1) if run.match or run.exit is None else run.exit
+
+
+def _as_note(reason: Reason) -> Reason:
+    return Reason(
+        kind=reason.kind, text=f"{reason.text} The check holds with it as it was, too.", weight="note", path=reason.path
+    )
+
+
+def _places(witness: Witness) -> str:
+    return ", ".join(f"{path}:{line}" for path, line in witness.unnoticed[:5])
+
+
+def _once(reasons: Sequence[Reason]) -> list[Reason]:
+    return list({(one.kind, one.path, one.text): one for one in reasons}.values())
