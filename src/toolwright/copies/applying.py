@@ -1,0 +1,151 @@
+"""A merge written into the project: all of it or nothing, as one call of a session, so that one undo takes it back."""
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from toolwright.copies.git import Repository
+from toolwright.copies.trees import LINK, NESTED, RUN, Entry, contents, differences
+from toolwright.definition import ANY, Call, Result, Tool, ToolContext, tool
+from toolwright.diff import unified
+from toolwright.errors import UsageError
+from toolwright.files.attributes import Attributes
+from toolwright.files.body import Body, Link
+from toolwright.files.paths import Tree
+from toolwright.files.replace import Change
+from toolwright.files.store import Files
+from toolwright.ids import new_id, now
+from toolwright.messages import Assistant, ModelRef, Moment, Paths, TextPart, User
+from toolwright.record import record
+from toolwright.request import Request
+from toolwright.session.session import Session
+from toolwright.workspace import Workspace
+
+CALL = "merge"
+_RUNS = 0o111
+
+
+async def changes_between(repository: Repository, before: str, after: str, project: Tree) -> list[Change]:
+    """Return what turns one tree into another, as changes of a project that is still the first of them."""
+    found = [one for one in await differences(repository, before, after) if NESTED not in _modes(one.before, one.after)]
+    held = await contents(repository, (entry.blob for one in found for entry in (one.before, one.after) if entry))
+    changes = list[Change]()
+    for one in found:
+        if one.kind == "moved":
+            changes.append(_change(project, one.source, one.before, None, held))
+            changes.append(_change(project, one.path, None, one.after, held))
+        else:
+            changes.append(_change(project, one.path, one.before, one.after, held))
+    return changes
+
+
+@record(slots=True)
+class MergeCall:
+    """The call that writes a merge: once for each merge, with the changes that have been tried."""
+
+    changes: Sequence[Change] = ()
+    told: str = ""
+
+    def tool(self) -> Tool:
+        """Return the tool by which it passes the door: rules judge each file, and a person is asked where they ask."""
+
+        @tool(id=CALL, asks=True, permission="edit", writes=ANY)
+        async def merge(ctx: ToolContext, copies: list[str]) -> Result:
+            """Write what copies of the project have been merged to."""
+            diff = "".join(unified(one.place.relative, _text(one.before), _text(one.after)) for one in self.changes)
+            patterns = tuple(one.place.pattern for one in self.changes)
+            named = ", ".join(one.place.relative for one in self.changes)
+            await ctx.ask_all(Request(permission="edit", patterns=patterns, metadata={"filepath": named, "diff": diff}))
+            await ctx.use(Files).commit(self.changes, session_id=ctx.session_id, call_id=ctx.call_id)
+            return Result(self.told, title=", ".join(copies), metadata={"diff": diff})
+
+        return merge
+
+
+async def apply(workspace: Workspace, copies: Sequence[str]) -> tuple[str, Result]:
+    """Have the call of a merge made in a session of its own, as all that was wished there; return both."""
+    title = f"Merge {', '.join(copies)}"
+    session = workspace.sessions.create(title=title)
+    reply = _messages(session, workspace, title)
+    call = Call(id=new_id("call"), tool=CALL, arguments={"copies": list(copies)})
+    result = await session.run_call(call, message_id=reply.id)
+    session.conversation.update(replace(reply, finish="stop", time=replace(reply.time, completed=now())))
+    return session.id, result
+
+
+def _messages(session: Session, workspace: Workspace, title: str) -> Assistant:
+    """Add what a merge looks like in a conversation: the person's wish, and the reply that holds the call."""
+    conversation, agent = session.conversation, workspace.agents.default().name
+    user = User(
+        id=new_id("msg"),
+        session_id=session.id,
+        time=Moment(created=now()),
+        agent=agent,
+        model=ModelRef(provider_id="", model_id=""),
+    )
+    conversation.add(user)
+    conversation.put(TextPart(id=new_id("prt"), session_id=session.id, message_id=user.id, text=title))
+    folder = str(workspace.directory)
+    reply = Assistant(
+        id=new_id("msg"),
+        session_id=session.id,
+        parent_id=user.id,
+        time=Moment(created=now()),
+        provider_id="",
+        model_id="",
+        agent=agent,
+        mode=agent,
+        path=Paths(cwd=folder, root=folder),
+    )
+    conversation.add(reply)
+    return reply
+
+
+def _change(project: Tree, path: str, before: Entry | None, after: Entry | None, held: Mapping[str, bytes]) -> Change:
+    place = project.exactly(project.root / path)
+    like = _attributes(place.path, after) if after is not None and after.mode != LINK else None
+    return Change(place=place, before=_body(before, held), after=_body(after, held), like=like)
+
+
+def _attributes(path: Path, after: Entry) -> Attributes | None:
+    """Return what the file is to be beside its content; None where it stays as it is, or is new and plain."""
+    runs = after.mode == RUN
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        if not runs:
+            return None
+        umask = os.umask(0)
+        os.umask(umask)
+        return Attributes(mode=0o777 & ~umask, owner=os.getuid(), group=os.getgid())
+    try:
+        present = Attributes.of(handle)
+    finally:
+        with suppress(OSError):
+            os.close(handle)
+    if bool(present.mode & 0o100) == runs:
+        return None
+    return replace(present, mode=present.mode | (present.mode >> 2 & _RUNS) if runs else present.mode & ~_RUNS)
+
+
+def _body(entry: Entry | None, held: Mapping[str, bytes]) -> Body:
+    if entry is None:
+        return None
+    if entry.mode == NESTED:
+        raise UsageError("A repository within the project is merged by itself.")
+    data = held[entry.blob]
+    return Link(os.fsdecode(data)) if entry.mode == LINK else data
+
+
+def _modes(*entries: Entry | None) -> set[str]:
+    return {entry.mode for entry in entries if entry}
+
+
+def _text(body: Body) -> str:
+    if isinstance(body, Link):
+        return f"link to {body.target}\n"
+    if body is None or b"\0" in body:
+        return ""
+    return body.decode("utf-8", "replace")
