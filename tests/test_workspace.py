@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,11 @@ from toolwright.config.content import content_of
 from toolwright.config.trust import Trust
 from toolwright.definition import Call, Result, ToolContext, tool
 from toolwright.errors import ConfigError, UsageError
+from toolwright.extension import Extension
 from toolwright.folders import Folders
 from toolwright.hooks import pair
-from toolwright.testing import make_workspace
+from toolwright.testing import ScriptedModel, make_workspace
+from toolwright.workspace import Workspace
 
 
 @tool
@@ -184,3 +188,36 @@ def test_without_trust_a_project_forbids_and_does_not_allow(project: Path) -> No
     assert not workspace.trusted
     assert workspace.session().ruled_agent.decide("read", ".env") == "deny"
     assert "bash" not in workspace.session().offered()
+
+
+async def test_a_close_that_is_cancelled_ends_everything_all_the_same(project: Path) -> None:
+    begun, released, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    @tool
+    async def deaf(ctx: ToolContext) -> str:
+        """Heed nothing."""
+        while not released.is_set():
+            begun.set()
+            with suppress(asyncio.CancelledError):
+                await released.wait()
+        return "done"
+
+    @asynccontextmanager
+    async def start(_: Workspace) -> AsyncIterator[None]:
+        yield
+        ended.set()
+
+    model = ScriptedModel({"tools": [{"name": "deaf", "args": {}}]}, {"text": "Done."})
+    extension = Extension(name="one", start=start)
+    workspace = await make_workspace(project, model=model, tools=[deaf], extensions=[extension]).__aenter__()
+    turn = asyncio.create_task(workspace.prompt("Go."))
+    async with patience():
+        await begun.wait()
+        closing = asyncio.create_task(workspace.close())
+        await asyncio.sleep(0)
+        closing.cancel()
+        await asyncio.gather(closing, return_exceptions=True)
+        assert ended.is_set()
+        assert workspace.closed
+        released.set()
+        await asyncio.gather(turn, return_exceptions=True)

@@ -14,6 +14,7 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from toolwright.call import is_cancelled
 from toolwright.definition import Call, Result, ToolContext
+from toolwright.display import visible
 from toolwright.errors import ToolwrightError
 from toolwright.events import Event, PermissionAsked, PermissionReplied
 from toolwright.extension import Extension, Hook
@@ -97,7 +98,7 @@ class FirstTrouble(logging.Handler):
         if not self._told and record.levelno >= logging.WARNING:
             self._told = True
             reason = " ".join(record.getMessage().split())
-            sys.stderr.write(f"tw: warning: traces cannot be sent: {reason[:200]}\n")
+            sys.stderr.write(visible(f"tw: warning: traces cannot be sent: {reason[:200]}", lines=False) + "\n")
 
 
 def _listener(tracer_provider: Any, meter_provider: Any, content: bool) -> "_Listener":

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import cached_property
 from pathlib import Path
@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from toolwright.agents import Agents
 from toolwright.call import is_cancelled
 from toolwright.config.load import Config
+from toolwright.copy_facts import CopyFacts
 from toolwright.errors import ToolwrightError
 from toolwright.events import Bus
 from toolwright.extension import Extension
-from toolwright.extensions import active_folders, foreign_folders
+from toolwright.extensions import active_folders, foreign_commands, user_folders
 from toolwright.folders import Folders
 from toolwright.inbox import Inbox
+from toolwright.ours import Ours
 from toolwright.registry import Registry
 from toolwright.session.session import Session
 from toolwright.session.store import Store
@@ -34,12 +36,19 @@ if TYPE_CHECKING:
     from toolwright.mcp.client.servers import Servers
     from toolwright.models.connect import Connections
     from toolwright.models.model import Model
+    from toolwright.network.clients import KnownDestinations
+    from toolwright.network.sessions import Networks
+    from toolwright.permission.rules import Policy
     from toolwright.process.jobs import Jobs
+    from toolwright.process.lookup import Lookup
     from toolwright.process.sandbox import Sandbox
     from toolwright.process.scope import Scopes
     from toolwright.services import Modes, OtherAgents, Questions, Subagents
+    from toolwright.session.background import BackgroundAgents
+    from toolwright.session.flows import FlowFacts
     from toolwright.session.owner import Owner
     from toolwright.session.sessions import SessionHome, Sessions
+    from toolwright.session.subagents import Elsewhere
     from toolwright.session.title import Titles
     from toolwright.session.todo import StoredTodos
     from toolwright.skills import Skills
@@ -66,9 +75,11 @@ class Services:
     truncator: Truncator
     inbox: Inbox
     trusted: bool
+    trusted_for_once: bool
     closed: bool
     keep: bool
     requests: "Requests | None"
+    elsewhere: "Elsewhere | None"
     given_store: Store | None
     model: "str | Model"
     sessions_open: dict[str, Session]
@@ -106,7 +117,11 @@ class Services:
         from toolwright.files.store import Event, Files
 
         files = Files(
-            Tree(self.directory), self.folders.data, drift=self.settings.edit.drift, encoding=self.settings.encoding
+            Tree(self.directory),
+            self.folders.data,
+            drift=self.settings.edit.drift,
+            encoding=self.settings.encoding,
+            form=self.settings.read.form,
         )
 
         def tell(path: Path, event: Event) -> None:
@@ -114,16 +129,61 @@ class Services:
                 self.bus.publish(FileEdited(file=str(path)))
             self.bus.publish(FileWatcherUpdated(file=str(path), event=event))
 
+        files.hides = self._hides
         files.on_edited.append(tell)
+        # What a rule says of a file holds under every name that it has.
+        files.tree.other_names = lambda path: self.sandbox.masks.listings.names_of(path)
         files.committed += (one.committed for one in self.extensions if one.committed is not None)
         files.buffers = next((one.buffers for one in self.extensions if one.buffers is not None), None)
         return files
+
+    def put_right(self) -> None:
+        """Finish off what a killed process has left half written, of which nobody should work."""
+        try:
+            left = any((self.folders.data / "pending").iterdir())
+        except OSError:
+            return
+        if left:
+            # Whoever makes it looks at what is left.
+            _ = self.files
+
+    def _hides(self, path: Path) -> bool:
+        """Whether the rules for every agent deny reading a file."""
+        pattern = self.files.tree.exactly(path).absolute_pattern
+        return self._general_policy.decide("read", pattern).action == "deny"
+
+    @cached_property
+    def _general_policy(self) -> "Policy":
+        from toolwright.agents import Agent
+
+        return self.agents.ruled(Agent(name="")).policy
+
+    @cached_property
+    def copy_facts(self) -> CopyFacts | None:
+        """What is known of the copy that this project is, if it is one."""
+        return CopyFacts.of(self.folders, self.directory)
 
     @cached_property
     def scopes(self) -> "Scopes":
         from toolwright.process.scope import Scopes
 
         return self.closing(Scopes())
+
+    @cached_property
+    def lookup(self) -> "Lookup":
+        """Finds the programs that we start for ourselves."""
+        from toolwright.process.lookup import Lookup
+        from toolwright.process.sight import place_named
+
+        home, root = self.folders.home, self.config.root
+        return Lookup.of(
+            self.environment,
+            project=(self.directory, root),
+            home=home,
+            own=self.folders.written,
+            writable=(place_named(one, home=home, root=root) for one in self.settings.sandbox.writable),
+            trusted=self.trusted,
+        )
 
     @cached_property
     def sandbox(self) -> "Sandbox":
@@ -137,35 +197,99 @@ class Services:
                 readable=said.readable,
                 network=said.network,
                 reveal=said.reveal,
+                capture=said.capture,
+                own_network=self.copy_facts is not None and self.settings.copies.network == "own",
             ),
             directory=self.files.tree.directory,
             root=self.files.tree.root,
-            data=self.folders.data,
+            ours=Ours.of(self.environment, self.folders),
             scopes=self.scopes,
-            home=self.folders.home,
-            config=(self.folders.config, self.folders.reference_config),
             environment=self.environment,
+            lookup=self.lookup,
         )
         return self.closing(sandbox)
 
     @cached_property
     def jobs(self) -> "Jobs":
         """Commands of the shell, in the box of this project, without the secrets of our environment."""
+        from toolwright.network.keys import variables_of
         from toolwright.process.environment import SECRETS, Withholding
         from toolwright.process.jobs import Jobs, ShellSettings
 
         said = self.settings.environment
-        withheld = Withholding(names=(*SECRETS, *said.deny), except_for=said.allow)
+        own = tuple(variables_of(self.settings.sandbox.keys))
+        allowed = tuple(one for one in said.allow if one not in own)
+        withheld = Withholding(names=(*SECRETS, *own, *said.deny), except_for=allowed)
         return self.closing(
             Jobs(
                 self.scopes,
                 self.sandbox,
                 ShellSettings(shell=self.settings.shell, withhold=withheld),
-                environment=self.environment,
+                environment={**self.environment, **(self.copy_facts.variables if self.copy_facts else {})},
+                lookup=self.lookup,
                 new_file=self.truncator.new_file,
                 terminals=next((one.terminals for one in self.extensions if one.terminals is not None), None),
             )
         )
+
+    @cached_property
+    def known_destinations(self) -> "KnownDestinations":
+        """Where the user's own clients reach, for which nobody is asked."""
+        from toolwright.network.clients import KnownDestinations, Surroundings
+
+        around = Surroundings(
+            root=self.files.tree.root,
+            home=self.folders.home,
+            environment=self.environment,
+            lookup=self.lookup,
+        )
+        return self.closing(KnownDestinations(around))
+
+    @cached_property
+    def flow_facts(self) -> "FlowFacts":
+        """By what the outward acts of a session are weighed that has seen texts of others."""
+        from toolwright.session.flows import FlowFacts
+
+        return FlowFacts(
+            root=self.config.root,
+            trusted=self.trusted,
+            secret_variables=self.settings.environment.allow,
+            known=lambda: self.known_destinations.all(),
+            has_door=self._has_door,
+            changed=lambda session_id: (Path(one.path) for one in self.files.journal.entries(session_id)),
+        )
+
+    async def _has_door(self) -> bool:
+        held = await self.sandbox.holds_network_by() in ("namespace", "gate")
+        return held and self.jobs.terminals is None
+
+    @cached_property
+    def networks(self) -> "Networks":
+        """The networks of sessions whose rules speak of destinations."""
+        from toolwright.network.keys import Keys
+        from toolwright.network.logins import Logins
+        from toolwright.network.outward import Outward
+        from toolwright.network.sessions import Networks
+        from toolwright.network.ssh_agent import Machine
+
+        # Before them, so that they are closed first.
+        scopes, known, jobs = self.scopes, self.known_destinations, self.jobs
+        keys = Keys(self.settings.sandbox.keys, self.environment)
+        outward = Outward(self.environment)
+        logins = Logins(Machine(home=self.folders.home, environment=self.environment, lookup=self.lookup), self.sandbox)
+        return self.closing(Networks(scopes, known.all, self.folders.state, outward, keys, jobs.spaces, logins))
+
+    async def network_problem(self) -> str:
+        """Say why rules about destinations would hold no command here; empty if they would."""
+        if not self.settings.sandbox.network:
+            return "sandbox.network is false, so commands have no network at all."
+        match await self.sandbox.holds_network_by():
+            case "namespace":
+                return await self.networks.problem()
+            case "gate" | "proxy":
+                return ""
+            case _:
+                return "that takes a sandbox by bubblewrap or Landlock."
 
     @cached_property
     def languages(self) -> "Languages":
@@ -184,15 +308,15 @@ class Services:
     def skills(self) -> "Skills":
         from toolwright.skills import Skills, skill_folders
 
-        return Skills(
-            skill_folders(
-                home=self.folders.home,
-                root=self.config.root,
-                directory=self.directory,
-                config_folders=[folder.path for folder in self.config.folders],
-                foreign=self.settings.foreign.skills,
-            )
+        brought = [folder for plugin in self.config.claude_plugins for folder in plugin.skills]
+        own = skill_folders(
+            home=self.folders.home,
+            root=self.config.root,
+            directory=self.directory,
+            config_folders=[folder.path for folder in self.config.folders],
+            foreign=self.settings.foreign.skills,
         )
+        return Skills([*brought, *own])
 
     @cached_property
     def hosts(self) -> "Hosts":
@@ -205,19 +329,39 @@ class Services:
                 scopes=lambda: scopes,
                 folders=self.folders,
                 environment=self.environment,
+                lookup=self.lookup,
                 directory=self.directory,
                 worktree=self.config.root,
                 requests=lambda: self.requests,
                 config_folders=active_folders(self.config),
+                known=self._known_code,
+                exempt=user_folders(self.config, self.folders),
+                refused=self._want_code,
             )
         )
+
+    def _known_code(self) -> Sequence[str] | None:
+        """What of the project's code may run outside of a sandbox, by hash: what was looked at when it was trusted."""
+        from toolwright.config.trust import Trust
+
+        if self.trusted_for_once:
+            return None
+        return tuple(Trust(self.folders.trust).hashes(self.config.root).values()) if self.trusted else ()
+
+    def _want_code(self, path: Path) -> None:
+        """Have the user look at a file of the project the next time that they trust it."""
+        from toolwright.config.trust import Trust
+
+        if self.trusted:
+            Trust(self.folders.trust).want(self.config.root, path)
 
     @cached_property
     def commands(self) -> "Commands":
         """The prompts with a name."""
         from toolwright.commands import Commands
 
-        commands = Commands(config=self.config, foreign=foreign_folders(self.config, self.folders, "commands"))
+        folders = foreign_commands(self.config, self.folders)
+        commands = Commands(config=self.config, foreign=folders, skills=lambda: self.skills.all())
         if self.settings.mcp:
             self.mcp.join_commands(commands)
         return commands
@@ -278,8 +422,22 @@ class Services:
         from toolwright.session.subagents import ChildSessions
 
         return ChildSessions(
-            self.agents, self.sessions, self.bus, self.end_jobs, self.settings.experimental.primary_tools
+            self.agents,
+            self.sessions,
+            self.bus,
+            self.background,
+            self.end_jobs,
+            self.settings.experimental.primary_tools,
+            lambda: self.elsewhere,
         )
+
+    @cached_property
+    def background(self) -> "BackgroundAgents":
+        """The subagents that work in the background."""
+        from toolwright.session.background import BackgroundAgents, Limits
+
+        said = self.settings.background
+        return BackgroundAgents(limits=Limits(agents=said.agents, total=said.total, seconds=said.seconds))
 
     @cached_property
     def modes(self) -> "Modes":
@@ -338,6 +496,8 @@ class Services:
         """End the commands that a session has left running."""
         if "jobs" in self.__dict__:
             await self.jobs.end_session(session_id)
+        if "networks" in self.__dict__:
+            await self.networks.end_session(session_id)
 
     # Closing.
 
@@ -360,13 +520,18 @@ class Services:
 
 
 SERVICES: Mapping[str, Callable[[Services], object]] = {
+    "Agents": lambda services: services.agents,
     "BatchLimits": lambda services: services.batch_limits,
     "OtherAgents": lambda services: services.other_agents,
     "Connections": lambda services: services.connections,
     "Fetcher": lambda services: services.fetcher,
     "Files": lambda services: services.files,
+    "FlowFacts": lambda services: services.flow_facts,
+    "Folders": lambda services: services.folders,
     "Jobs": lambda services: services.jobs,
+    "Networks": lambda services: services.networks,
     "Languages": lambda services: services.languages,
+    "Lookup": lambda services: services.lookup,
     "Modes": lambda services: services.modes,
     "Questions": lambda services: services.questions,
     "Sandbox": lambda services: services.sandbox,

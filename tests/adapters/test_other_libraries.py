@@ -104,6 +104,62 @@ async def test_in_langchain_the_workspace_is_asked(project: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+async def test_the_agent_of_langchain_works_with_our_tools(project: Path) -> None:
+    agents = pytest.importorskip("langchain.agents", reason="langchain is not installed")
+    from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+    from langchain_core.messages import AIMessage, ToolMessage
+
+    from toolwright.adapters.langchain import tools
+
+    kind: Any = type("Model", (GenericFakeChatModel,), {"bind_tools": lambda self, tools, **_: self})
+    call = {"type": "tool_call", "id": "1", "name": "bash", "args": BASH}
+    async with make_workspace(project, config={"permission": {"bash": "allow"}}) as workspace:
+        model = kind(messages=iter([AIMessage("", tool_calls=[call]), AIMessage("Done.")]))
+        agent = agents.create_agent(model, [*await tools(workspace)])
+        messages = (await agent.ainvoke({"messages": [{"role": "user", "content": "Go"}]}))["messages"]
+        answer = next(one for one in messages if isinstance(one, ToolMessage))
+        assert (project / "made").exists()
+        assert (answer.artifact["title"], messages[-1].content) == ("Make", "Done.")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("said", "made", "answer"),
+    [
+        ("once", True, ""),
+        ({"kind": "reject", "message": "Use write."}, False, "says: Use write."),
+        ({"kind": "once", "arguments": BASH | {"command": "touch other"}}, False, ""),
+    ],
+)
+async def test_a_question_interrupts_the_graph_of_langchain(project: Path, said: Any, made: bool, answer: str) -> None:
+    agents = pytest.importorskip("langchain.agents", reason="langchain is not installed")
+    from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+    from langchain_core.messages import AIMessage, ToolMessage
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.types import Command
+
+    from toolwright.adapters.langchain import tools
+
+    kind: Any = type("Model", (GenericFakeChatModel,), {"bind_tools": lambda self, tools, **_: self})
+    call = {"type": "tool_call", "id": "1", "name": "bash", "args": BASH}
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    async with make_workspace(project, config=ASKING) as workspace:
+        model = kind(messages=iter([AIMessage("", tool_calls=[call]), AIMessage("Done.")]))
+        ours = [*await tools(workspace, interrupts=True)]
+        agent = agents.create_agent(model, ours, checkpointer=InMemorySaver())
+        waiting = await agent.ainvoke({"messages": [{"role": "user", "content": "Go"}]}, thread)
+        [interrupt] = waiting["__interrupt__"]
+        assert (interrupt.value["tool"], interrupt.value["patterns"]) == ("bash", ["touch made"])
+        assert not (project / "made").exists()
+        messages = (await agent.ainvoke(Command(resume=said), thread))["messages"]
+        result = next(one for one in messages if isinstance(one, ToolMessage))
+        assert answer in result.content
+        assert messages[-1].content == "Done."
+        assert (project / "made").exists() == made
+        assert (project / "other").exists() == (isinstance(said, dict) and "arguments" in said)
+
+
+@pytest.mark.filterwarnings("ignore")
 async def test_tools_of_langchain_are_tools_of_ours(project: Path) -> None:
     core = pytest.importorskip("langchain_core.tools", reason="langchain-core is not installed")
     from toolwright.adapters.langchain import from_tools
@@ -174,3 +230,91 @@ def test_nobody_pays_for_an_adapter_that_is_not_asked_for() -> None:
     program = f"import sys, toolwright, toolwright.testing; print([one for one in {libraries} if one in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.filterwarnings("ignore")
+async def test_in_openai_agents_the_workspace_is_asked_where_nothing_is_deferred(project: Path) -> None:
+    pytest.importorskip("agents", reason="openai-agents is not installed")
+    from agents.tool_context import ToolContext
+
+    from toolwright.adapters.openai_agents import tools
+
+    user = ScriptedUser.saying("Use write.", "once")
+    async with make_workspace(project, config=ASKING, user=user) as workspace:
+        bash = next(one for one in await tools(workspace, defer=False) if one.name == "bash")
+        text = json.dumps(BASH)
+        context: Any = ToolContext(None, tool_name="bash", tool_call_id="1", tool_arguments=text)
+        assert bash.needs_approval is False
+        assert "says: Use write." in await bash.on_invoke_tool(context, text)
+        await bash.on_invoke_tool(context, text)
+    assert (project / "made").exists()
+
+
+@pytest.mark.filterwarnings("ignore")
+async def test_in_pydantic_ai_the_workspace_is_asked_where_nothing_is_deferred(project: Path) -> None:
+    ai = pytest.importorskip("pydantic_ai", reason="pydantic-ai is not installed")
+    from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+    from pydantic_ai.models.function import FunctionModel
+
+    from toolwright.adapters.pydantic_ai import Toolset
+
+    def model(messages: list[Any], _: Any) -> ModelResponse:
+        called = len(messages) > 1
+        return ModelResponse(parts=[TextPart("Done.") if called else ToolCallPart("bash", BASH, "1")])
+
+    async with make_workspace(project, config=ASKING, user=ScriptedUser.saying("once")) as workspace:
+        agent = ai.Agent(FunctionModel(model), toolsets=[Toolset(workspace, defer=False)])
+        assert (await agent.run("Go")).output == "Done."
+    assert (project / "made").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("decision", "made"), [("approve", True), ("reject", False)])
+async def test_in_inspect_what_is_asked_is_escalated_to_the_next_approver(
+    project: Path, decision: Any, made: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INSPECT_DISPLAY", "none")
+    pytest.importorskip("inspect_ai", reason="inspect-ai is not installed")
+    from inspect_ai import Task, eval_async
+    from inspect_ai.approval import Approval, ApprovalPolicy, approver
+    from inspect_ai.dataset import Sample
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+    from inspect_ai.solver import generate, use_tools
+
+    from toolwright.adapters.inspect_ai import approval_by, tools
+
+    asked: list[str] = []
+
+    def person() -> Any:
+        async def approve(message: str, call: Any, view: Any, history: Any) -> Approval:
+            asked.append(call.arguments["command"])
+            return Approval(decision=decision)
+
+        return approve
+
+    named: Any = approver(name="person")(person)
+
+    def called(command: str) -> Any:
+        return ModelOutput.for_tool_call("mockllm", "bash", {"command": command, "description": "Do"})
+
+    outputs = [
+        called("echo hi"),
+        called("git push"),
+        called("touch made"),
+        ModelOutput.from_content("mockllm", "Done."),
+    ]
+    for one in outputs:
+        one.usage = ModelUsage()
+    rules = {"bash": {"*": "ask", "echo *": "allow", "git push": "deny"}}
+    async with (
+        make_workspace(project, config={"permission": rules}, user=ScriptedUser()) as workspace,
+        workspace.session() as session,
+    ):
+        task = Task(dataset=[Sample(input="Go")], solver=[use_tools(*await tools(session)), generate()])
+        policies = [ApprovalPolicy(approval_by(session), "*"), ApprovalPolicy(named(), "*")]
+        model = get_model("mockllm/model", custom_outputs=outputs)
+        [log] = await eval_async(task, model=model, approval=policies, log_dir=str(project / "logs"))
+    assert log.status == "success", log.error
+    assert asked == ["touch made"]
+    assert (project / "made").exists() == made

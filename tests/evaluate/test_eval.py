@@ -297,16 +297,19 @@ def test_a_terminal_shows_a_bar_from_the_start_and_a_stop_says_how_to_go_on(star
     ours, theirs = os.openpty()
     command = [sys.executable, "-m", "toolwright", "eval", tasks, "--out", str(out)]
     environment = {**os.environ, "HOME": str(start.parent), "TMPDIR": str(start.parent)}
-    stopped = subprocess.Popen(command, stderr=theirs, stdout=subprocess.DEVNULL, env=environment)
-    os.close(theirs)
-    shown = b""
-    while b"0/1, 0 passed" not in shown:
-        shown += os.read(ours, 1000)
-    wait_until(lambda: [*places.root().glob("*")])
-    stopped.send_signal(signal.SIGINT)
-    while b"--resume does the others" not in shown:
-        shown += os.read(ours, 1000)
-    assert b"Stopped after 0 of 1 runs." in shown
-    assert stopped.wait() == 4
+    with subprocess.Popen(command, stderr=theirs, stdout=subprocess.DEVNULL, env=environment) as stopped:
+        os.close(theirs)
+        try:
+            shown = b""
+            while b"0/1, 0 passed" not in shown:
+                shown += os.read(ours, 1000)
+            wait_until(lambda: [*places.root().glob("*")])
+            stopped.send_signal(signal.SIGINT)
+            while b"--resume does the others" not in shown:
+                shown += os.read(ours, 1000)
+            assert b"Stopped after 0 of 1 runs." in shown
+            assert stopped.wait() == 4
+        finally:
+            stopped.kill()
     assert not [*places.root().glob("*")]
     os.close(ours)

@@ -35,7 +35,7 @@ def session_of(target: Target) -> Session:
 
 async def offered(session: Session) -> list[Tool]:
     """The tools that the session's agent is offered, in the form made for it; what is denied is not among them."""
-    turn = session.outside()
+    turn = session.idle_terms()
     names = session.offered(turn)
     tools = await session.home.caller.registry.tools(
         turn.provider, turn.model_id, session.ruled_agent_named(turn.agent.name)
@@ -58,7 +58,9 @@ async def run(session: Session, tool: str, arguments: Any, call_id: str = "", an
             return own(question)
         return usual(question) if usual is not None else Reply(kind="reject")
 
-    return await session.run_call(call, gate=Gate(Inbox(session.gate.inbox.bus, asked), session.gate.approvals))
+    return await session.run_call(
+        call, gate=Gate(Inbox(session.gate.inbox.bus, asked), session.gate.approvals, session.gate.scope)
+    )
 
 
 async def first_question(session: Session, tool: str, arguments: Any) -> Question | None:
@@ -84,9 +86,9 @@ class _UpToTheQuestion(Gate):
 
     async def ask(self, asker: AskingCall, requests: Sequence[Request]) -> None:
         Gate.check(self, asker, requests)
-        for request in (*requests, *self._checked.get(asker.call.id, ())):
-            if self.judge(asker, request).action == "ask":
-                self.questions.append(self._question(asker, request))
+        for needs in (requests, self._checked.get(asker.call.id, ())):
+            if asking := tuple(one for one in needs if self.judge(asker, one).action == "ask"):
+                self.questions.append(self._question(asker, asking))
                 break
         raise DryRunOver
 
@@ -120,6 +122,17 @@ def result_of(value: Any, piece: Callable[[Any], Piece | None] = lambda _: None)
 def joined(pieces: Sequence[Piece]) -> Result:
     words = "\n".join(one for one in pieces if isinstance(one, str))
     return Result(words, attachments=tuple(one for one in pieces if isinstance(one, Attachment)))
+
+
+def shown(question: Question) -> Json:
+    """Return what helps a person to decide, as JSON for the program around the library."""
+    return {
+        "title": question.title,
+        "permission": question.permission,
+        "patterns": list(question.patterns),
+        "always": list(question.always),
+        **{key: value for key, value in question.metadata.items() if isinstance(value, str)},
+    }
 
 
 def data_url(mime: str, content: str) -> str:

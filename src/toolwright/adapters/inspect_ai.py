@@ -1,15 +1,19 @@
 """Our tools as tools of Inspect; and its tools as ours."""
 
+import json
 from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import Any
 
-from inspect_ai.model import ContentDocument, ContentImage, ContentText
+from inspect_ai.approval import Approval, ApprovalDecision, Approver, approver
+from inspect_ai.model import ChatMessage, ContentDocument, ContentImage, ContentText
 from inspect_ai.tool import Tool as InspectTool
-from inspect_ai.tool import ToolDef, ToolError, ToolParams
+from inspect_ai.tool import ToolCall, ToolCallView, ToolDef, ToolError, ToolParams
 
 from toolwright.adapters.bridge import Piece, Target, foreign_tool, offered, result_of, run, session_of
-from toolwright.definition import Attachment, Result, Tool, ToolContext
+from toolwright.definition import Action, Attachment, Result, Tool, ToolContext
 from toolwright.errors import ToolError as OurError
+from toolwright.inbox import Reply, always_say
 from toolwright.jsontypes import Json
 from toolwright.session.session import Session
 
@@ -17,15 +21,46 @@ from toolwright.session.session import Session
 async def tools(target: Target) -> list[InspectTool]:
     """The tools of a session, or of a workspace: `use_tools(await tools(workspace))`.
 
-    The library has no way to defer a call, so questions go to the `answer` of the workspace.
+    Questions go to the `answer` of the workspace, unless the calls have passed `approval_by` for the same session.
     """
     session = session_of(target)
     return [_definition(session, tool).as_tool() for tool in await offered(session)]
 
 
+def approval_by(target: Target) -> Approver:
+    """Our rules as an approver of the library: what they ask about is escalated to the next one, such as a human.
+
+    `eval(task, approval=[ApprovalPolicy(approval_by(session), "*"), ApprovalPolicy(human_approver(), "*")])`
+    """
+    session = session_of(target)
+
+    async def approve(message: str, call: ToolCall, view: ToolCallView, history: list[ChatMessage]) -> Approval:
+        if call.function not in session.home.caller.registry:
+            return Approval(decision="escalate", explanation=f"{call.function} is no tool of this workspace.")
+        found = await session.decide(call.function, **call.arguments)
+        if found.action == "ask":
+            _ESCALATED.set((session.id, _key(call.function, call.arguments)))
+        return Approval(decision=_DECISIONS[found.action], explanation=found.reason or None)
+
+    # What the library logs of it: it looks its approvers up by what their decorator has noted.
+    made: Approver = approver(name="toolwright")(lambda: approve)()
+    return made
+
+
+_DECISIONS: dict[Action, ApprovalDecision] = {"allow": "approve", "ask": "escalate", "deny": "reject"}
+_ESCALATED: ContextVar[tuple[str, str]] = ContextVar("toolwright_escalated", default=("", ""))
+"""The session and the call that was escalated in this task of the library: if it is made, somebody has approved it."""
+
+
+def _key(tool: str, arguments: Json) -> str:
+    return json.dumps([tool, arguments], sort_keys=True, default=str)
+
+
 def _definition(session: Session, tool: Tool) -> ToolDef:
     async def execute(**arguments: Any) -> Any:
-        return as_content(await run(session, tool.id, arguments))
+        approved = _ESCALATED.get() == (session.id, _key(tool.id, arguments))
+        answer = always_say(Reply(kind="once")) if approved else None
+        return as_content(await run(session, tool.id, arguments, answer=answer))
 
     schema = tool.parameters
     parameters = ToolParams.model_validate(

@@ -1,32 +1,49 @@
 """Our tools as tools of LangChain; and its tools as ours."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from toolwright.adapters.bridge import Piece, Target, data_url, foreign_tool, offered, result_of, run, session_of
+from toolwright.adapters.bridge import (
+    Piece,
+    Target,
+    data_url,
+    first_question,
+    foreign_tool,
+    offered,
+    result_of,
+    run,
+    session_of,
+    shown,
+)
 from toolwright.definition import Attachment, Result, Tool, ToolContext
 from toolwright.errors import ToolError
+from toolwright.inbox import Answerer, Reply, as_reply
 from toolwright.jsontypes import Json
 from toolwright.session.session import Session
 
 
-async def tools(target: Target) -> list[StructuredTool]:
-    """The tools of a session, or of a workspace: `model.bind_tools(await tools(workspace))`.
+async def tools(target: Target, *, interrupts: bool = False) -> list[StructuredTool]:
+    """The tools of a session, or of a workspace: `create_agent(model, await tools(workspace))`.
 
-    The library has no way to defer a call, so questions go to the `answer` of the workspace. The artifact of a
+    Questions go to the `answer` of the workspace. With `interrupts`, in a graph with a checkpointer, they interrupt
+    the graph: `Command(resume="once")` goes on with it, as does anything else that can be answered. The artifact of a
     message is the metadata of the result.
     """
     session = session_of(target)
-    return [_structured(session, tool) for tool in await offered(session)]
+    return [_structured(session, tool, interrupts=interrupts) for tool in await offered(session)]
 
 
-def _structured(session: Session, tool: Tool) -> StructuredTool:
+def _structured(session: Session, tool: Tool, *, interrupts: bool) -> StructuredTool:
+    # A plain function and no partial: LangGraph looks at the annotations of what it is given.
+    async def invoke(**arguments: Any) -> tuple[Any, Json]:
+        answer = await _interrupted(session, tool.id, arguments) if interrupts else None
+        return as_content(await run(session, tool.id, arguments, answer=answer))
+
     return StructuredTool.from_function(
-        coroutine=partial(_invoke, session, tool.id),
+        coroutine=invoke,
         name=tool.id,
         description=tool.description,
         args_schema=tool.parameters,
@@ -35,8 +52,16 @@ def _structured(session: Session, tool: Tool) -> StructuredTool:
     )
 
 
-async def _invoke(session: Session, tool: str, /, **arguments: Any) -> tuple[Any, Json]:
-    return as_content(await run(session, tool, arguments))
+async def _interrupted(session: Session, tool: str, arguments: Json) -> Answerer | None:
+    """What a person has said to the question of a call. The first time it leaves the graph, to be resumed with that."""
+    from langgraph.types import interrupt
+
+    question = await first_question(session, tool, arguments)
+    if question is None:
+        return None
+    said: Any = interrupt({"tool": tool, "arguments": arguments, **shown(question)})
+    reply = Reply(**said) if isinstance(said, dict) else as_reply(said)
+    return lambda _: reply
 
 
 def as_content(result: Result) -> tuple[Any, Json]:

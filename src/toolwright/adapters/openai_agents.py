@@ -19,24 +19,25 @@ _ANOTHER = "toolwright-any-other-call"
 """The id of no call: what is approved for it is approved for every call of the tool."""
 
 
-async def tools(target: Target) -> list[FunctionTool]:
+async def tools(target: Target, *, defer: bool = True) -> list[FunctionTool]:
     """The tools of a session, or of a workspace: `Agent(name, tools=await tools(workspace))`.
 
     What our rules ask about interrupts the run. `state.approve(item)` is "once", `always_approve=True` is "always",
-    which is stored as everywhere, and `state.reject(item, rejection_message=...)` is advice.
+    which is stored as everywhere, and `state.reject(item, rejection_message=...)` is advice. With `defer=False` the
+    `answer` of the workspace is asked instead, and the run goes on.
     """
     session = session_of(target)
-    return [_function(session, tool) for tool in await offered(session)]
+    return [_function(session, tool, defer=defer) for tool in await offered(session)]
 
 
-def _function(session: Session, tool: Tool) -> FunctionTool:
+def _function(session: Session, tool: Tool, *, defer: bool) -> FunctionTool:
     return FunctionTool(
         name=tool.id,
         description=tool.description,
         params_json_schema=tool.parameters,
-        on_invoke_tool=partial(_invoke, session, tool.id),
+        on_invoke_tool=partial(_invoke if defer else _asking_ours, session, tool.id),
         strict_json_schema=False,
-        needs_approval=partial(_needs_approval, session, tool.id),
+        needs_approval=partial(_needs_approval, session, tool.id) if defer else False,
     )
 
 
@@ -53,6 +54,10 @@ async def _invoke(session: Session, tool: str, ctx: Invocation[Any], text: str) 
         return Reply(kind="once" if ctx.is_tool_approved(tool, ctx.tool_call_id) else "reject")
 
     return as_output(await run(session, tool, _arguments(text), ctx.tool_call_id, answer))
+
+
+async def _asking_ours(session: Session, tool: str, ctx: Invocation[Any], text: str) -> Any:
+    return as_output(await run(session, tool, _arguments(text), ctx.tool_call_id))
 
 
 def _arguments(text: str) -> Any:

@@ -24,6 +24,7 @@ from toolwright.adapters.bridge import (
     result_of,
     run,
     session_of,
+    shown,
 )
 from toolwright.definition import Attachment, Result, Tool, ToolContext
 from toolwright.errors import ToolError
@@ -38,12 +39,20 @@ class Toolset(AbstractToolset[Any]):
     """The tools of a session, or of a workspace: `Agent(model, toolsets=[Toolset(workspace)])`.
 
     What our rules ask about is deferred: the agent needs `DeferredToolRequests` among its output types, and goes on
-    with `DeferredToolResults`. `approvals={id: True}` is "once"; `metadata={id: {"reply": "always"}}` stores it.
+    with `DeferredToolResults`. `approvals={id: True}` is "once"; `metadata={id: {"reply": "always"}}` stores it. With
+    `defer=False` the `answer` of the workspace is asked instead, and the run goes on.
     """
 
-    def __init__(self, target: Target, *, id: str = "toolwright") -> None:  # noqa: A002 - the library's word
+    def __init__(
+        self,
+        target: Target,
+        *,
+        id: str = "toolwright",  # noqa: A002 - the library's word
+        defer: bool = True,
+    ) -> None:
         self.session = session_of(target)
         self._id = id
+        self._defer = defer
 
     @property
     def id(self) -> str:
@@ -59,8 +68,10 @@ class Toolset(AbstractToolset[Any]):
         return ToolsetTool(toolset=self, tool_def=definition, max_retries=1, args_validator=_OBJECT)
 
     async def call_tool(self, name: str, tool_args: Json, ctx: RunContext[Any], tool: ToolsetTool[Any]) -> Any:
+        if not self._defer:
+            return as_return(await run(self.session, name, tool_args, ctx.tool_call_id or ""))
         if not ctx.tool_call_approved and (question := await first_question(self.session, name, tool_args)):
-            raise ApprovalRequired(metadata=_shown(question))
+            raise ApprovalRequired(metadata=shown(question))
 
         def answer(question: Question) -> Reply:
             return _reply(ctx.tool_call_metadata) if ctx.tool_call_approved else Reply(kind="reject")
@@ -71,19 +82,8 @@ class Toolset(AbstractToolset[Any]):
 def _reply(metadata: Any) -> Reply:
     said = metadata if isinstance(metadata, dict) else {}
     if said.get("reply") == "always":
-        return Reply(kind="always", scope=said.get("scope", "project"))
+        return Reply(kind="always", scope=said.get("scope"))
     return Reply(kind="once")
-
-
-def _shown(question: Question) -> Json:
-    """What helps a person to decide, for `DeferredToolRequests.metadata`."""
-    return {
-        "title": question.title,
-        "permission": question.permission,
-        "patterns": list(question.patterns),
-        "always": list(question.always),
-        **{key: value for key, value in question.metadata.items() if isinstance(value, str)},
-    }
 
 
 def as_return(result: Result) -> ToolReturn:

@@ -1,18 +1,16 @@
 """The copy of a folder that one task works in, and the patch that comes of it."""
 
 import asyncio
-import os
 import shutil
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from toolwright.copies.git import Repository, run_git
 from toolwright.errors import UsageError
 from toolwright.evaluate.places import place
 from toolwright.evaluate.tasks import Task
 from toolwright.record import record
-
-_IDENTITY = ("-c", "user.name=toolwright", "-c", "user.email=toolwright@localhost", "-c", "commit.gpgsign=false")
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -24,19 +22,14 @@ class Copy:
 
     async def patch(self, without: Iterable[str] = ()) -> str:
         """What has changed since the beginning, for `git apply`; new files too."""
-        await self._git("add", "--all")
+        tree = await self.repository.snapshot(self.folder)
         left_out = (f":(exclude,literal){path}" for path in without)
-        return await self._git(
-            "diff", "--cached", "--binary", "--no-color", "--no-ext-diff", "HEAD", "--", ".", *left_out
-        )
+        how = ("--binary", "--no-color", "--no-ext-diff")
+        return await self.repository.git("diff", *how, "HEAD", tree, "--", ".", *left_out)
 
-    async def begin(self) -> None:
-        await _run("git", "init", "--quiet", "--bare", str(self.base))
-        await self._git("add", "--all")
-        await self._git(*_IDENTITY, "commit", "--quiet", "--allow-empty", "--no-verify", "--message", "base")
-
-    async def _git(self, *arguments: str) -> str:
-        return await _run("git", f"--git-dir={self.base}", f"--work-tree={self.folder}", *arguments, cwd=self.folder)
+    @property
+    def repository(self) -> Repository:
+        return Repository(base=self.base, folder=self.folder)
 
 
 @asynccontextmanager
@@ -63,7 +56,7 @@ async def begin(task: Task, copy: Copy) -> None:
         file = copy.folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
-    await copy.begin()
+    await copy.repository.begin()
 
 
 async def fill(task: Task, folder: Path, *, alone: bool = False) -> None:
@@ -72,8 +65,9 @@ async def fill(task: Task, folder: Path, *, alone: bool = False) -> None:
         local = Path(task.repo).is_dir()
         source = str(Path(task.repo).resolve()) if local else str(task.repo)
         shared = ["--shared"] if local and not alone else []
-        await _run("git", "clone", "--quiet", "--no-checkout", *shared, "--", source, str(folder))
-        await _run("git", "checkout", "--quiet", "--detach", task.ref, "--", cwd=folder)
+        above = Path(source) if local else folder.parent
+        await run_git("clone", "--quiet", "--no-checkout", *shared, "--", source, str(folder), cwd=above)
+        await run_git("checkout", "--quiet", "--detach", task.ref, "--", cwd=folder)
         return
     if not task.folder:
         folder.mkdir()
@@ -89,30 +83,4 @@ async def fill(task: Task, folder: Path, *, alone: bool = False) -> None:
 
 async def revision_of(task: Task) -> str:
     """The commit that a task of a repository on this machine begins from."""
-    return (await _run("git", "rev-parse", "--verify", f"{task.ref}^{{commit}}", cwd=Path(task.repo))).strip()
-
-
-async def _run(*argv: str, cwd: Path | None = None) -> str:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    environment |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            cwd=cwd,
-            env=environment,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-    except FileNotFoundError as error:
-        raise UsageError("git is not installed; tasks need it for their patches.") from error
-    try:
-        out, err = await process.communicate()
-    except asyncio.CancelledError:
-        process.kill()
-        await process.wait()
-        raise
-    if process.returncode:
-        reason = err.decode("utf-8", "replace").strip().splitlines()
-        raise UsageError(f"git {argv[1] if not argv[1].startswith('-') else argv[3]} failed: {' '.join(reason[-2:])}")
-    return out.decode("utf-8", "surrogateescape")
+    return (await run_git("rev-parse", "--verify", f"{task.ref}^{{commit}}", cwd=Path(task.repo))).strip()

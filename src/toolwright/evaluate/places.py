@@ -6,15 +6,13 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar
 
+from toolwright.deadline import to_the_end
 from toolwright.errors import ToolwrightError
 from toolwright.private import make_folder
-
-T = TypeVar("T")
 
 PATIENCE = 60.0
 """Seconds to wait for a process of this machine that still has the place."""
@@ -41,20 +39,6 @@ async def place(wanted: Path | None = None) -> AsyncIterator[Path]:
         yield folder
     finally:
         await to_the_end(asyncio.to_thread(_leave, folder, lock))
-
-
-async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
-    """What must not be left half done: to be stopped meanwhile takes effect after it."""
-    task = asyncio.ensure_future(work)
-    stopped: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError as error:
-            stopped = error
-    if stopped is not None:
-        raise stopped
-    return task.result()
 
 
 def _claim(above: Path) -> None:

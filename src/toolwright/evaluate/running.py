@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from toolwright.deadline import Deadline
 from toolwright.definition import Call
 from toolwright.errors import ToolwrightError
 from toolwright.evaluate.copies import Copy, copy_of
@@ -148,7 +149,7 @@ async def run_in_copy(
 async def _prompted(session: Session, task: Task, deadline: float, course: Course) -> str | None:
     """Answer the prompt; why not, if it did not come to an end."""
     try:
-        async with asyncio.timeout_at(deadline):
+        async with Deadline(deadline):
             return await course.ask(session, task)
     except TimeoutError:
         await session.abort("the time of the task is over")
@@ -161,7 +162,7 @@ async def _checked(workspace: Workspace, task: Task, folder: Path, deadline: flo
         return True, None
     late = f"The check took longer than what was left of the {task.timeout:g} seconds of the task."
     try:
-        async with asyncio.timeout_at(deadline):
+        async with Deadline(deadline):
             if isinstance(task.check, str):
                 left = max(1, int((deadline - asyncio.get_running_loop().time()) * 1000))
                 return await _command(workspace, task.check, left)

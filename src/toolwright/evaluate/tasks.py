@@ -8,7 +8,7 @@ from typing import Any
 from toolwright.errors import UsageError
 from toolwright.jsontext import read_json
 from toolwright.record import record
-from toolwright.session.budget import Budget
+from toolwright.session.budget import budget_of
 
 Check = str | Callable[[Path], "bool | Awaitable[bool]"]
 
@@ -56,19 +56,10 @@ class Task:
             raise UsageError("a task starts from a folder or from a repo, not from both.")
         if self.timeout <= 0:
             raise UsageError(f"timeout is {self.timeout}, but must be more than 0 seconds.")
-        _check_budget(self.budget)
+        budget_of(self.budget)
         for path, text in self.files.items():
             if Path(path).is_absolute() or ".." in Path(path).parts or not isinstance(text, str):
                 raise UsageError(f"files: {path!r} must be a path inside the folder, with a text.")
-
-
-def _check_budget(budget: Mapping[str, Any]) -> None:
-    known = [one.name for one in fields(Budget)]
-    for name, value in budget.items():
-        if name not in known:
-            raise UsageError(f"budget: unknown: {name}. A budget has {', '.join(known)}.")
-        if value is not None and (not isinstance(value, int | float) or isinstance(value, bool) or value <= 0):
-            raise UsageError(f"budget: {name} is {value!r}, but must be a number of more than 0.")
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from signal import SIGTERM, getsignal, signal
 from threading import Thread, current_thread, main_thread
 from typing import Any
 
+from toolwright.deadline import time_limit
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.evaluate.results import TaskResult
 from toolwright.evaluate.tasks import Task
@@ -86,7 +87,7 @@ async def _connected(address: str, parallel: int) -> Cluster:
     connecting: Future[Cluster] = Future()
     Thread(target=_stay_connected, args=(connecting, address, parallel), daemon=True).start()
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with time_limit(PATIENCE):
             return await asyncio.shield(asyncio.wrap_future(connecting))
     except TimeoutError as error:
         where = f"The cluster at {address}" if address else "Ray on this machine"
@@ -167,7 +168,7 @@ class Driver:
         """A moment, or until a slot is free."""
         self._wake.clear()
         try:
-            async with asyncio.timeout(LOOK):
+            async with time_limit(LOOK):
                 await self._wake.wait()
         except TimeoutError:
             return

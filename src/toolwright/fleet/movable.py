@@ -11,9 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from toolwright.deadline import to_the_end
 from toolwright.errors import ToolwrightError
 from toolwright.evaluate.copies import Copy, begin, fill
-from toolwright.evaluate.places import place, to_the_end
+from toolwright.evaluate.places import place
 from toolwright.evaluate.results import TaskResult
 from toolwright.evaluate.running import Course, run_in_copy, worker_name
 from toolwright.evaluate.tasks import Task

@@ -9,8 +9,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from toolwright.deadline import time_limit, to_the_end
 from toolwright.errors import ToolwrightError, UsageError
-from toolwright.evaluate.places import to_the_end
 from toolwright.evaluate.results import TaskResult, file_name
 from toolwright.evaluate.tasks import Task
 from toolwright.fleet.bases import Base, Bases
@@ -195,7 +195,7 @@ class WorkerSlot:
 
     async def _cleared(self) -> None:
         with suppress(Exception):
-            async with asyncio.timeout(PARTING):
+            async with time_limit(PARTING):
                 await self._worker.close.remote()
 
 

@@ -7,8 +7,8 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
-from toolwright.call import INVALID
-from toolwright.definition import Call
+from toolwright.builtin import INVALID
+from toolwright.definition import ANY, Call
 from toolwright.errors import UsageError
 from toolwright.files.body import body_at, name_of
 from toolwright.files.journal import JournalEntry
@@ -19,24 +19,23 @@ from toolwright.parts import Completed, Failed, ToolPart
 from toolwright.record import record
 from toolwright.replay.beginning import changed_since, copied, rewind
 from toolwright.replay.outcome import CallOutcome, NotPlayed, Replay
-from toolwright.replay.script import Children, child_of, during
-from toolwright.session.calls import CUT_OFF, LAST_STEP
+from toolwright.replay.script import Children, during
+from toolwright.session.loop import CUT_OFF, NO_MORE_CALLS
 from toolwright.session.session import Session
 from toolwright.session.sessions import session_rules
-from toolwright.session.turn import Turn
+from toolwright.session.terms import CallTerms
+from toolwright.session.undo import child_of
+from toolwright.tools import built_in
 from toolwright.tools.read import IN_EDITOR
 from toolwright.workspace import Workspace
 
-NOT_PLAYED = ("task", "question", "plan_enter", "plan_exit", "webfetch", "websearch", "codesearch")
-"""Calls whose outcome is for people, subagents or the network to decide; of a task, the calls below it are played."""
 DECIDED = "people or the network decide what it comes to"
 OUTSIDE = "it changed files outside the folder"
 OPEN_ENDED = "it was stopped, or never came to its tool"
 INHERITED = "it was made before the session was forked"
-_NEVER_RUN = re.compile(f"^({re.escape(LAST_STEP)}|{re.escape(CUT_OFF)})|\\bdoom_loop on ")
+_NEVER_RUN = re.compile(f"^({re.escape(NO_MORE_CALLS)}|{re.escape(CUT_OFF)})|\\bdoom_loop on ")
 """What the record of a call says that was refused before it came to its tool."""
 _SESSION_RULE = re.compile(r"the rule `(.+)` \(session\)")
-_UNORDERED = ("glob", "grep", "list")
 """Tools that list the newest first: a copy has other times."""
 _CHANGING = re.compile(
     r"\b(ses|msg|call|job|prt|tool|per)_[0-9A-Za-z]+|\b\d+(\.\d+)? ?(ms|s|seconds)\b"
@@ -143,21 +142,22 @@ class _Player:
             if isinstance(message.info, User):
                 withheld = frozenset(name for name, wanted in (message.info.tools or {}).items() if not wanted)
             agent = message.info.agent if message.info.agent in self.workspace.agents.by_name else ""
-            turn = replace(session.outside(agent), withheld=withheld)
+            terms = session.idle_terms(agent)
+            terms.withheld = withheld
             # Whoever works here bounds what a subagent may do.
-            session.agent = turn.agent.name
+            session.agent = terms.agent.name
             calls = [part for part in message.parts.values() if isinstance(part, ToolPart) and not part.parent_call_id]
             self.waiting |= {part.call_id: asyncio.Event() for part in calls if not child_of(part)}
             async with asyncio.TaskGroup() as group:
-                playing = [group.create_task(self._call(session, part, turn)) for part in calls]
+                playing = [group.create_task(self._call(session, part, terms)) for part in calls]
             if different := next(filter(None, (one.result() for one in playing)), None):
                 return different
         return None
 
-    async def _call(self, session: Session, part: ToolPart, turn: Turn) -> Replay | None:
+    async def _call(self, session: Session, part: ToolPart, terms: CallTerms) -> Replay | None:
         try:
             await self._wait_for_earlier(part)
-            return await self._compare(session, part, turn)
+            return await self._compare(session, part, terms)
         finally:
             if done := self.waiting.pop(part.call_id, None):
                 done.set()
@@ -170,7 +170,7 @@ class _Player:
             if other is not None and own is not None and other.is_before(own):
                 await done.wait()
 
-    async def _compare(self, session: Session, part: ToolPart, turn: Turn) -> Replay | None:
+    async def _compare(self, session: Session, part: ToolPart, terms: CallTerms) -> Replay | None:
         if child := child_of(part):
             messages = during(part, self.children(child))
             name = next((one.info.agent for one in messages if one.info.agent), "")
@@ -178,7 +178,7 @@ class _Player:
                 self.below[child] = self.workspace.session(name, parent=session)
             return await self.play(self.below[child], messages)
         recorded = self._recorded(part)
-        if recorded is None or part.tool in NOT_PLAYED or part.call_id in self.outside:
+        if recorded is None or not _is_repeatable(part.tool) or part.call_id in self.outside:
             why = OPEN_ENDED if recorded is None else OUTSIDE if part.call_id in self.outside else DECIDED
             self.not_played[part.call_id] = NotPlayed(id=part.call_id, tool=part.tool, why=why)
             return None
@@ -188,7 +188,7 @@ class _Player:
         self.replies[part.call_id] = Reply(kind="reject" if rejected else "once")
         arguments = _moved(part.state.input, str(self.folder), str(self.copy))
         changes = self.workspace.files.journal.size(session.id)
-        result = await session.run_call(Call(id=part.call_id, tool=part.tool, arguments=arguments), turn)
+        result = await session.run_call(Call(id=part.call_id, tool=part.tool, arguments=arguments), terms)
         # A call that could not be made is answered, and so recorded as completed.
         status = f"failed: {result.error.kind}" if result.error and part.tool != INVALID else "completed"
         changed = self.workspace.files.journal.entries(session.id, changes) if recorded.files else []
@@ -314,7 +314,19 @@ def _agree(part: ToolPart, recorded: CallOutcome, replayed: CallOutcome) -> bool
     if recorded.status == "failed: rejected" or (recorded.status == "failed: schema" and not part.state.input):
         return True
     one, other = (_CHANGING.sub(_placeholder, outcome.output) for outcome in (recorded, replayed))
-    return one == other or (part.tool in _UNORDERED and sorted(one.splitlines()) == sorted(other.splitlines()))
+    return one == other or (_is_listing(part.tool) and sorted(one.splitlines()) == sorted(other.splitlines()))
+
+
+def _is_repeatable(tool_id: str) -> bool:
+    """Whether a call is played; of one that is handed down, the calls below it are."""
+    tool = built_in(tool_id)
+    return tool is None or tool.repeatable
+
+
+def _is_listing(tool_id: str) -> bool:
+    """Whether it lists what there is in files, in an order that may change."""
+    tool = built_in(tool_id)
+    return tool is not None and tool.reads == ANY and tool.look.kind in ("read", "search")
 
 
 def _placeholder(found: re.Match[str]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message, ReasoningPart, TextPart, User
 from toolwright.parts import ToolPart
+from toolwright.session.undo import child_of
 
 Children = Callable[[str], Sequence[Message]]
 """The messages of a subagent's session, by its id."""
@@ -36,12 +37,6 @@ def _turns(messages: Sequence[Message], children: Children) -> Iterator[Json]:
             yield turn
         for part in calls:
             yield from _turns(during(part, children(child_of(part))), children)
-
-
-def child_of(part: ToolPart) -> str:
-    """The session that a task call has handed its work to; empty if it is none."""
-    metadata = getattr(part.state, "metadata", None) or {}
-    return str(metadata.get("sessionId", "")) if part.tool == "task" else ""
 
 
 def during(part: ToolPart, messages: Sequence[Message]) -> list[Message]:
