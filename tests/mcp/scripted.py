@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 HABITS = set(sys.argv[1:])
@@ -16,6 +17,20 @@ FORM = {
     "message": "Which colour?",
     "requestedSchema": {"type": "object", "properties": {"colour": {"type": "string", "enum": ["red", "blue"]}}},
 }
+WHO = {"type": "string", "title": "Who", "default": "Ada"}
+FULL = {
+    "who": WHO,
+    "age": {"type": "integer", "default": 30},
+    "score": {"type": "number", "default": 95.5},
+    "state": {"type": "string", "oneOf": [{"const": "on", "title": "Lit"}, {"const": "off"}], "default": "on"},
+    "sure": {"type": "boolean", "default": True},
+    "kinds": {"type": "array", "items": {"type": "string", "enum": ["a", "b", "c"]}, "default": ["a", "c"]},
+    "note": {"type": "string"},
+}
+if "defaults" in HABITS:
+    FORM = {"message": "Is this right?", "requestedSchema": {"type": "object", "properties": FULL}}
+if "half defaults" in HABITS:
+    FORM = {"message": "Who?", "requestedSchema": {"type": "object", "properties": FULL, "required": ["note"]}}
 lock = threading.Lock()
 answers: dict[Any, threading.Event] = {}
 said: dict[Any, Any] = {}
@@ -30,8 +45,19 @@ def send(message: dict[str, Any]) -> None:
 
 def tools() -> list[Any]:
     listed: list[Any] = [ECHO]
+    if "described" in HABITS:
+        listed = [{**ECHO, "description": Path("described.txt").read_text()}]
     plain = ("fail", "rich", "env", "wait", "die", "die_with_a_child", "ask", "grow")
     listed += [{"name": name, "inputSchema": PLAIN} for name in plain]
+    if "hints" in HABITS:
+        hints = {
+            "look": {"readOnlyHint": True},
+            "note": {"destructiveHint": False, "openWorldHint": False},
+            "post": {"destructiveHint": False},
+            "wipe": {"destructiveHint": True},
+            "silent": {},
+        }
+        listed += [{"name": name, "inputSchema": PLAIN, "annotations": one} for name, one in hints.items()]
     if "tasks" in HABITS:
         listed.append({"name": "slow", "inputSchema": PLAIN, "execution": {"taskSupport": "required"}})
     if "lies" in HABITS:

@@ -9,19 +9,30 @@ from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from tests.mcp.exchange import Exchange, read_request
 from toolwright.jsontypes import Json
-from toolwright.mcp.exchange import Exchange, read_request
 
 STATELESS = "2026-07-28"
+LEAVING = ("closes", "breaks", "closes each time", "forgets")
 TOOLS = [{"name": "echo", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}]
 
 
 class Site:
-    """One server. `manner` is how it speaks: json, events, stateless or oldest."""
+    """One server. `manner` is how it speaks: json, events, stateless or oldest.
+
+    With a manner of LEAVING it ends the stream of a call after an event with the id `1`, before the answer: it closes
+    or breaks it, and gives the answer to who asks for what came after `1`; or it closes that too, each time, or never
+    heard of it.
+    """
 
     def __init__(self, manner: str = "json", *, identity: "Identity | None" = None) -> None:
         self.manner = manner
         self.identity = identity
+        self.resumed: list[str] = []
+        """The ids after which a stream was taken up."""
+        self.faults: list[int] = []
+        """How the next requests for the rest of a stream are refused."""
+        self._owed: Json = {}
         self.base = ""
         self.session = 0
         self.requests: list[tuple[str, Json]] = []
@@ -65,7 +76,7 @@ class Site:
         if self.identity is not None and await self.identity.serves(self, exchange):
             return True
         if exchange.method == "GET":
-            return await self._stream(exchange)
+            return await (self._resume(exchange) if "last-event-id" in exchange.headers else self._stream(exchange))
         if exchange.method != "POST" or (self.manner == "oldest" and exchange.path != "/post"):
             await exchange.accept(405)
             return True
@@ -78,6 +89,8 @@ class Site:
             await self._streams[0].event(self._answer(message, exchange))
         elif self.manner != "stateless" and self._is_lost(message, exchange):
             await exchange.accept(404)
+        elif self.manner in LEAVING and message["method"] == "tools/call":
+            return await self._leave(message, exchange)
         else:
             answer = self._answer(message, exchange)
             if self.manner == "events":
@@ -95,6 +108,34 @@ class Site:
         exchange.writer.write(f"{head}event: endpoint\r\ndata: /post\r\n\r\n".encode())
         await exchange.reader.read()
         return False
+
+    async def _leave(self, message: Json, exchange: Exchange) -> bool:
+        """Begin a stream of events, and end it before the answer."""
+        self._owed = self._answer(message, exchange)
+        await self._begin(exchange)
+        if self.manner == "breaks":
+            exchange.writer.write(b'id: 2\ndata: {"half": ')
+            await exchange.writer.drain()
+            exchange.writer.transport.abort()
+        return False
+
+    async def _resume(self, exchange: Exchange) -> bool:
+        self.resumed.append(exchange.headers["last-event-id"])
+        if self.manner == "forgets" or self.faults:
+            await exchange.accept(self.faults.pop(0) if self.faults else 405)
+            return True
+        await self._begin(exchange)
+        if self.manner != "closes each time":
+            await exchange.event(self._owed)
+        return False
+
+    async def _begin(self, exchange: Exchange) -> None:
+        """The head of a stream, and, the first time, an event without data."""
+        head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+        first = "" if self.resumed else "id: 1\nretry: 0\ndata:\n\n"
+        exchange.streaming = True
+        exchange.writer.write(f"{head}{first}".encode())
+        await exchange.writer.drain()
 
     def _is_lost(self, message: Json, exchange: Exchange) -> bool:
         return message["method"] != "initialize" and exchange.headers.get("mcp-session-id") != f"s{self.session}"
@@ -134,9 +175,18 @@ class Identity:
     """The login of a site: registers clients, hands out codes to everybody who asks, and tokens for codes."""
 
     def __init__(self, *, issuer: str = "", iss: str | None = "", pkce: bool = True, registers: bool = True) -> None:
+        self.generous = True
+        """Whether a login is good for what it was asked for."""
         self.issuer, self.iss, self.pkce, self.registers = issuer, iss, pkce, registers
         self.valid = "none yet"
         """The token that is accepted."""
+        self.scope = "all"
+        """What a login must be good for."""
+        self.call_scope = ""
+        """What it must be good for in a call."""
+        self.grants: dict[str, str] = {}
+        """What was asked for in each login, by its code."""
+        self.granted = ""
         self.clients: list[Json] = []
         self.forms: list[Json] = []
         self._challenges: dict[str, str] = {}
@@ -147,9 +197,9 @@ class Identity:
         path = exchange.path
         if path == "/mcp":
             if exchange.headers.get("authorization") == f"Bearer {self.valid}":
-                return False
+                return await self._wants_more(exchange)
             about = f"{site.base}/.well-known/oauth-protected-resource/mcp"
-            exchange.more["www-authenticate"] = f'Bearer resource_metadata="{about}", scope="all"'
+            exchange.more["www-authenticate"] = f'Bearer resource_metadata="{about}", scope="{self.scope}"'
             await exchange.accept(401)
         elif path == "/.well-known/oauth-protected-resource/mcp":
             await exchange.answer({"resource": site.url, "authorization_servers": [site.base]})
@@ -164,6 +214,15 @@ class Identity:
             await self._token(exchange)
         else:
             await exchange.accept(404)
+        return True
+
+    async def _wants_more(self, exchange: Exchange) -> bool:
+        """Refuse a call for which the login is not good."""
+        is_call = json.loads(exchange.body or "{}").get("method") == "tools/call"
+        if not is_call or set(self.call_scope.split()) <= set(self.granted.split()):
+            return False
+        exchange.more["www-authenticate"] = f'Bearer error="insufficient_scope", scope="{self.call_scope}"'
+        await exchange.accept(403)
         return True
 
     def _about(self, base: str) -> Json:
@@ -181,6 +240,7 @@ class Identity:
         self._given += 1
         code = f"code-{self._given}"
         self._challenges[code] = asked["code_challenge"]
+        self.grants[code] = asked.get("scope", "")
         back = {"code": code, "state": asked["state"]}
         back |= {} if self.iss is None else {"iss": self.iss or site.base}
         exchange.more["location"] = f"{asked['redirect_uri']}?{urlencode(back)}"
@@ -195,6 +255,7 @@ class Identity:
             if self._challenges.pop(form["code"], "") != proof:
                 await exchange.answer({"error": "invalid_grant"}, 400)
                 return
+            self.granted = self.grants[form["code"]] if self.generous else ""
         elif form["refresh_token"] != f"refresh-{self._given}":
             await exchange.answer({"error": "invalid_grant"}, 400)
             return

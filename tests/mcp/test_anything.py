@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from toolwright.definition import Result, Tool, ToolContext, is_tool_name
 from toolwright.errors import InvalidArguments
 from toolwright.mcp.client.content import result_of
-from toolwright.mcp.client.elicitation import _accepted, _choice
+from toolwright.mcp.client.elicitation import _accepted, _choice, _default
 from toolwright.mcp.client.servers import prompt_text
 from toolwright.mcp.client.tools import BadTool, tool_id, tool_of
 from toolwright.models.schemas import gemini_schema, plain_schema
-from toolwright.session.answering import _shown
+from toolwright.session.turn import _shown
 
 KEYS = st.sampled_from(
     [
@@ -103,5 +103,5 @@ def test_a_prompt_is_a_text(answer: dict[str, Any]) -> None:
 @given(fields=st.lists(OBJECTS, max_size=3), said=st.lists(st.lists(WORDS, max_size=2), max_size=3))
 def test_a_form_is_a_question_and_its_answer_an_answer(fields: list[dict[str, Any]], said: list[list[str]]) -> None:
     for one in fields:
-        _choice("server", "Why?", "field", one)
+        _choice("server", "Why?", "field", one, _default(one, needed=True))
     assert _accepted([f"f{n}" for n in range(len(fields))], fields, said)["action"] in ("accept", "decline")

@@ -46,6 +46,13 @@ def test_a_tool_is_called_from_the_command_line(tw: Tw, configure: Any) -> None:
     assert tw("tool", "call", "good_echo", "Hello again.", "--trust").out == "Hello again.\n"
 
 
+def test_a_form_is_filled_in_by_its_defaults_from_the_command_line(tw: Tw, configure: Any) -> None:
+    configure(good=scripted("defaults"))
+    assert json.loads(tw("tool", "call", "good_ask", "--trust", "--yes").out)["action"] == "decline"
+    filled = json.loads(tw("tool", "call", "good_ask", "--trust", "--defaults").out)
+    assert filled["content"]["who"] == "Ada"
+
+
 def test_a_call_that_takes_too_long_exits_as_timed_out(tw: Tw, configure: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(good=scripted())
     monkeypatch.setattr("toolwright.mcp.client.server.McpServer.call_seconds", 0.2)

@@ -12,13 +12,15 @@ import pytest
 
 from tests.mcp.conftest import scripted
 from tests.waiting import until
+from toolwright.app.server_secret import Secret
 from toolwright.errors import UsageError
 from toolwright.inbox import Question, Reply
 from toolwright.jsontypes import Json
 from toolwright.mcp.protocol import META_CAPABILITIES, META_VERSION, STATELESS
 from toolwright.mcp.serve.connection import Connection
-from toolwright.mcp.serve.http import HttpServer
+from toolwright.mcp.serve.http import serve_at
 from toolwright.mcp.serve.service import ClientAnswers, Service
+from toolwright.peers import listen
 from toolwright.rpc import RpcError
 from toolwright.testing import make_workspace
 
@@ -32,7 +34,7 @@ async def service(project: Path, config: Any = None, **more: Any) -> AsyncIterat
     answers = ClientAnswers()
     async with make_workspace(project, config=config, user=answers, client="api") as workspace:
         made = Service(workspace=workspace, answers=answers, **more)
-        made.prepare()
+        await made.prepare()
         yield made
 
 
@@ -149,6 +151,64 @@ async def test_a_question_is_put_to_the_client_and_names_the_file(project: Path)
     assert "once" in client.asked[0]["requestedSchema"]["properties"]["answer"]["enum"]
 
 
+STOCK = '''
+from toolwright import tool
+
+@tool
+def stock(article: str, colours: list[str] = []) -> str:
+    """Count what there is of an article."""
+    return f"7 of {article}"
+'''
+
+
+@pytest.fixture
+def stocked(project: Path) -> Path:
+    file = project / ".toolwright" / "tool" / "stock.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(STOCK)
+    return project
+
+
+async def test_tools_of_the_project_are_known_before_anybody_has_asked_for_a_list(stocked: Path) -> None:
+    async with connection(stocked) as one:
+        answer = await called(one, Client(), {"name": "stock", "arguments": {"article": "tea"}})
+    assert text(answer) == "7 of tea"
+
+
+async def test_tools_of_the_project_and_of_servers_can_be_named(stocked: Path) -> None:
+    async with connection(stocked, {"mcp": {"s": scripted()}}, only=["stock", "s_echo"]) as one:
+        listed = await one.answer("tools/list", {}, None, Client().notify)
+        unknown = await called(one, Client(), {"name": "stocks", "arguments": {}})
+        other = await called(one, Client(), {"name": "teleport", "arguments": {}})
+    assert {tool["name"] for tool in listed["tools"]} == {"stock", "s_echo"}
+    assert text(unknown) == "There is no tool 'stocks'. Did you mean 'stock'?"
+    assert text(other).partition(". ")[2] in ("There are: stock, s_echo.", "There are: s_echo, stock.")
+
+
+async def test_a_question_shows_the_arguments_of_a_tool_of_ones_own(stocked: Path) -> None:
+    client = Client(ACCEPT)
+    call = {"name": "stock", "arguments": {"article": "ALL\x1b[2JTHE TEA", "colours": ["green", "b" * 9000]}}
+    async with connection(stocked, {"permission": {"stock": "ask"}}) as one:
+        await begun(one, client)
+        assert not (await called(one, client, call))["isError"]
+    first, article, colours, rest = client.asked[0]["message"].splitlines()
+    assert first == "stock asks for stock: *"
+    assert article.startswith("article: ALL")
+    assert "\x1b" not in article
+    assert article.endswith("THE TEA")
+    assert colours.startswith('colours: ["green", "bbb')
+    assert rest == "(the rest is not shown)"
+
+
+async def test_a_question_about_a_command_shows_where_it_would_run(project: Path) -> None:
+    client = Client(ACCEPT)
+    call = {"name": "bash", "arguments": {"command": "true", "description": "x", "workdir": "."}}
+    async with connection(project, {"permission": {"bash": "ask"}}) as one:
+        await begun(one, client)
+        await called(one, client, call)
+    assert client.asked[0]["message"].splitlines() == ["bash asks for bash: true", "description: x", "workdir: ."]
+
+
 @pytest.mark.parametrize("reply", [{"action": "decline"}, {"action": "accept", "content": {"answer": "reject"}}, {}])
 async def test_anything_but_a_clear_yes_is_no(project: Path, reply: Json) -> None:
     client = Client(reply)
@@ -253,14 +313,13 @@ async def test_another_version_is_refused_with_those_there_are(project: Path) ->
 @asynccontextmanager
 async def listening(project: Path, config: Any = None) -> AsyncIterator[str]:
     async with service(project, config) as made:
-        server = HttpServer(service=made, token="secret")
-        listener = await asyncio.start_server(server.connected, "127.0.0.1", 0)
-        server.port = listener.sockets[0].getsockname()[1]
+        door = listen("mcp", "127.0.0.1", 0)
+        serving = asyncio.create_task(serve_at(door, made, Secret(value="secret", made=False)))
         try:
-            yield f"http://127.0.0.1:{server.port}/mcp"
+            yield f"http://127.0.0.1:{door.getsockname()[1]}/mcp"
         finally:
-            listener.close()
-            await server.close()
+            serving.cancel()
+            await asyncio.gather(serving, return_exceptions=True)
 
 
 @pytest.mark.parametrize(
@@ -269,7 +328,8 @@ async def listening(project: Path, config: Any = None) -> AsyncIterator[str]:
         ({}, 401),
         ({"authorization": "Bearer wrong"}, 401),
         ({"authorization": "Bearer secret", "origin": "http://evil.example"}, 403),
-        ({"authorization": "Bearer secret", "host": "evil.example"}, 403),
+        ({"authorization": "Bearer secret", "host": "evil.example"}, 421),
+        ({"authorization": "Bearer secret", "content-type": "text/plain"}, 415),
         ({"authorization": "Bearer secret"}, 400),
     ],
 )
@@ -294,7 +354,7 @@ async def test_only_who_is_on_this_machine_and_knows_the_token_is_answered(
     ],
 )
 async def test_what_makes_no_sense_is_answered_and_the_next_request_works(project: Path, body: bytes) -> None:
-    headers = {"authorization": "Bearer secret"}
+    headers = {"authorization": "Bearer secret", "content-type": "application/json"}
     begin = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}
     async with listening(project) as url, httpx2.AsyncClient(trust_env=False, headers=headers) as http:
         session = {"mcp-session-id": (await http.post(url, json=begin)).headers["mcp-session-id"]}
@@ -322,6 +382,31 @@ async def test_headers_must_say_what_the_request_says(project: Path) -> None:
         accepted = await http.post(url, json=message, headers=headers | {"mcp-method": "tools/list"})
     assert (refused.status_code, refused.json()["error"]["code"]) == (400, -32020)
     assert accepted.json()["result"]["resultType"] == "complete"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"mcp-protocol-version": STATELESS, "mcp-method": "tools/call", "mcp-name": "read"}, 200),
+        ({"mcp-protocol-version": STATELESS, "mcp-method": "tools/call", "mcp-name": "write"}, 400),
+        ({"mcp-protocol-version": STATELESS, "mcp-method": "tools/call"}, 400),
+        ({"mcp-protocol-version": STATELESS, "mcp-name": "read"}, 400),
+        ({"mcp-protocol-version": "2025-06-18", "mcp-method": "tools/call", "mcp-name": "read"}, 400),
+        ({"mcp-protocol-version": STATELESS}, 400),
+        ({}, 400),
+    ],
+)
+async def test_each_header_of_a_request_is_compared_and_none_of_a_notification(
+    project: Path, headers: dict[str, str], status: int
+) -> None:
+    (project / "a.txt").write_text("text\n")
+    params = stateless({"name": "read", "arguments": {"filePath": "a.txt"}})
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": stateless({})}
+    own = {"authorization": "Bearer secret", **headers}
+    async with listening(project) as url, httpx2.AsyncClient(trust_env=False) as http:
+        assert (await http.post(url, json=request, headers=own)).status_code == status
+        assert (await http.post(url, json=note, headers=own)).status_code == 202
 
 
 @pytest.mark.parametrize("refuses_handshake", [False, True])

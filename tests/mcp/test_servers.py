@@ -14,7 +14,7 @@ import pytest
 from tests.mcp.conftest import Served, scripted
 from tests.waiting import until
 from toolwright.events import Event, PartUpdated
-from toolwright.inbox import Question, Reply
+from toolwright.inbox import Answerer, Question, Reply, TakesDefaults, always_say
 from toolwright.mcp.client.servers import prompt_text
 from toolwright.parts import Running, ToolPart
 from toolwright.registry import Registry
@@ -265,6 +265,48 @@ async def test_a_question_is_declined_where_nobody_is_there(project: Path) -> No
     async with Workspace(project, config={"mcp": {"s": scripted()}}, trust=True, environment=environment) as workspace:
         result = await workspace.call("s_ask")
     assert json.loads(result.output) == {"action": "decline"}
+
+
+DEFAULTS = {"who": "Ada", "age": 30, "score": 95.5, "state": "on", "sure": True, "kinds": ["a", "c"]}
+
+
+@pytest.mark.parametrize("otherwise", [None, always_say(Reply(kind="reject"))])
+async def test_a_form_is_filled_in_by_its_defaults_where_that_is_wanted(
+    served: Served, otherwise: Answerer | None
+) -> None:
+    async with served("defaults", user=TakesDefaults(otherwise)) as workspace:
+        assert not workspace.inbox.attended
+        result = await workspace.call("s_ask")
+    assert json.loads(result.output) == {"action": "accept", "content": DEFAULTS}
+
+
+@pytest.mark.parametrize("habits", [(), ("half defaults",)])
+async def test_a_form_that_needs_an_answer_is_left_to_who_else_answers(served: Served, habits: tuple[str, ...]) -> None:
+    async with served(*habits, user=TakesDefaults(None)) as workspace:
+        assert json.loads((await workspace.call("s_ask")).output) == {"action": "decline"}
+    asked: list[Question] = []
+
+    def answer(question: Question) -> str:
+        asked.append(question)
+        return "reject"
+
+    async with served(*habits, user=TakesDefaults(answer)) as workspace:
+        assert workspace.inbox.attended
+        await workspace.call("s_ask")
+    assert len(asked) == 1
+
+
+async def test_what_a_person_leaves_out_of_a_form_is_the_servers_default(served: Served) -> None:
+    asked: list[Question] = []
+
+    def answer(question: Question) -> Reply:
+        asked.append(question)
+        return Reply(kind="once", answers=(("Grace",), (), (), ("off",)))
+
+    async with served("defaults", user=answer) as workspace:
+        result = await workspace.call("s_ask")
+    assert json.loads(result.output)["content"] == DEFAULTS | {"who": "Grace", "state": "off"}
+    assert asked[0].choices[0].question == "s asks: Is this right?\nWho (default: Ada)"
 
 
 async def test_a_server_without_a_handshake_works_the_same(served: Served) -> None:

@@ -11,12 +11,22 @@ import pytest
 
 from tests.mcp.site import Identity, Site
 from tests.ports import free_port
+from toolwright.inbox import Question, Reply
+from toolwright.mcp.client import streams
 from toolwright.mcp.client.login import log_in
 from toolwright.mcp.client.oauth import LoginFailed, _safe
 from toolwright.mcp.client.server import McpServer
+from toolwright.mcp.client.streams import Place
 from toolwright.mcp.client.tokens import FILE, Grants
+from toolwright.sse import EventReader
 from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace
+
+
+@pytest.fixture(autouse=True)
+def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a test logs in in mid-call, no browser of the person at this machine comes up."""
+    monkeypatch.setenv("BROWSER", "true %s")
 
 
 def remote(project: Path, site: Site, **more: Any) -> Workspace:
@@ -57,6 +67,62 @@ async def test_an_address_must_be_one_of_the_web(project: Path) -> None:
     async with make_workspace(project, config=config) as workspace:
         await workspace.mcp.settled()
         assert "must begin with http" in workspace.mcp["web"].error
+
+
+# Streams that the server ends before the answer.
+
+
+@pytest.mark.parametrize("manner", ["closes", "breaks"])
+async def test_a_stream_that_the_server_ends_is_taken_up_where_it_stood(project: Path, manner: str) -> None:
+    async with Site(manner).running() as site, remote(project, site) as workspace:
+        assert (await workspace.call("web_echo", text="x")).output == "x"
+        assert site.resumed == ["1"]
+
+
+async def test_a_stream_is_asked_for_again_where_the_server_is_not_there_for_a_moment(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "PAUSE", 0.0)
+    async with Site("closes").running() as site, remote(project, site) as workspace:
+        site.faults = [503, 429]
+        assert (await workspace.call("web_echo", text="x")).output == "x"
+        assert site.resumed == ["1"] * 3
+
+
+async def test_a_stream_of_which_nothing_more_comes_is_given_up(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "PAUSE", 0.0)
+    async with Site("closes each time").running() as site, remote(project, site) as workspace:
+        result = await workspace.call("web_echo", text="x")
+        assert result.error is not None
+        assert "closed its stream again and again, and gave no answer" in result.output
+        assert len(site.resumed) == streams.FRUITLESS
+
+
+async def test_a_call_whose_stream_the_server_does_not_go_on_with_is_not_sent_again(project: Path) -> None:
+    async with Site("forgets").running() as site, remote(project, site) as workspace:
+        site.faults = [404]
+        result = await workspace.call("web_echo", text="x")
+        assert "closed the stream before its answer, and does not go on with it (404)" in result.output
+        assert [method for method, _ in site.requests].count("tools/call") == 1
+
+
+async def test_the_server_says_how_long_it_wants_to_be_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+
+    async def note(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr("asyncio.sleep", note)
+    place, reader = Place(), EventReader()
+    list(reader.feed(b"id: 1\nretry: 7000\ndata:\n\n"))
+    place.reach(reader)
+    for _ in range(5):
+        await place.wait()
+    assert waits == [7, 7, 7, 8, 16]
+    list(reader.feed(b"retry: 0\ndata:\n\n"))
+    place.reach(reader)
+    await place.wait()
+    assert waits[-1] == streams.SHORTEST_PAUSE
 
 
 # Logins.
@@ -151,16 +217,110 @@ async def test_a_login_is_for_one_address(project: Path) -> None:
         assert grants.of("web", site.url) is None
 
 
+# Logins that are not good enough.
+
+
+class Person:
+    """Answers the questions of a login: yes to the first, and to where it is an answer of one's own or none."""
+
+    def __init__(self, first: str = "Log in", *, browses: bool = True, enters: str = "") -> None:
+        self.questions: list[str] = []
+        self._first, self._browses, self._enters = first, browses, enters
+        self._browsing: list[asyncio.Task[None]] = []
+
+    def __call__(self, question: Question) -> Reply | None:
+        choice = question.choices[0]
+        self.questions.append(choice.question)
+        if not choice.custom:
+            return Reply(kind="once", answers=((self._first,),))
+        if self._browses:
+            address = choice.question.split("Log in at ")[1].split("\n")[0]
+            self._browsing.append(asyncio.create_task(browse(address)))
+        return Reply(kind="once", answers=((self._enters,),)) if self._enters else None
+
+
+async def test_a_call_that_needs_a_wider_login_gets_one_where_a_person_agrees(project: Path) -> None:
+    identity, person = Identity(), Person()
+    identity.scope, identity.call_scope = "read", "write"
+    async with Site(identity=identity).running() as site, remote(project, site, oauth=_port()) as workspace:
+        await _logged_in(workspace.mcp["web"])
+        workspace.inbox.answer = person
+        assert (await workspace.call("web_echo", text="x")).output == "x"
+        assert person.questions[0] == "The MCP server web wants a login with the scope read write for echo."
+        assert identity.granted == "read write"
+
+
+async def test_two_calls_at_once_need_one_wider_login(project: Path) -> None:
+    identity, person = Identity(), Person()
+    identity.scope, identity.call_scope = "read", "write"
+    async with Site(identity=identity).running() as site, remote(project, site, oauth=_port()) as workspace:
+        await _logged_in(workspace.mcp["web"])
+        workspace.inbox.answer = person
+        results = await asyncio.gather(*(workspace.call("web_echo", text=text) for text in "xy"))
+        assert [result.output for result in results] == ["x", "y"]
+        assert len(person.questions) == 2
+
+
+@pytest.mark.parametrize("answer", [None, Person("Stop"), Person(browses=False, enters="Stop")])
+async def test_without_a_wider_login_the_scope_and_the_command_are_named(project: Path, answer: Person | None) -> None:
+    identity = Identity()
+    identity.scope, identity.call_scope = "read", "write"
+    async with Site(identity=identity).running() as site, remote(project, site, oauth=_port()) as workspace:
+        await _logged_in(workspace.mcp["web"])
+        workspace.inbox.answer = answer
+        result = await workspace.call("web_echo", text="x")
+        assert result.output == (
+            "The MCP server web needs a login with the scope 'read write'. Run tw mcp auth web --scope 'read write'."
+        )
+        assert identity.granted == "read"
+
+
+async def test_a_server_that_is_never_content_is_logged_in_to_once(project: Path) -> None:
+    identity, person = Identity(), Person()
+    identity.call_scope = "write"
+    async with Site(identity=identity).running() as site, remote(project, site, oauth=_port()) as workspace:
+        await _logged_in(workspace.mcp["web"])
+        identity.generous = False
+        workspace.inbox.answer = person
+        result = await workspace.call("web_echo", text="x")
+        assert "refuses this, although its login has the scope" in result.output
+        assert len(person.questions) == 2
+        again = await workspace.call("web_echo", text="x")
+        assert again.output == result.output
+        assert len(person.questions) == 2
+
+
+@pytest.mark.parametrize("scope", ["a`id`b \x07", "x" * 1001, ""])
+async def test_a_scope_that_is_none_is_not_passed_on(project: Path, scope: str) -> None:
+    identity = Identity()
+    identity.call_scope = scope or " "
+    async with Site(identity=identity).running() as site, remote(project, site, oauth=_port()) as workspace:
+        await _logged_in(workspace.mcp["web"])
+        identity.granted, identity.call_scope = "", scope or '"'
+        result = await workspace.call("web_echo", text="x")
+        assert "tw mcp auth" not in result.output
+        assert "403" in result.output
+
+
 async def _logged_in(server: McpServer) -> None:
-    """What a person does: opens the address, and is sent back."""
-    browsing: list[asyncio.Task[None]] = []
+    """Log in as a person does: open the address, and be sent back."""
+    await log_in(server, Browsing())
 
-    async def browse(address: str) -> None:
-        async with httpx2.AsyncClient(trust_env=False, follow_redirects=True) as browser:
-            await browser.get(address)
 
-    await log_in(server, lambda address: browsing.append(asyncio.ensure_future(browse(address))))
-    await asyncio.gather(*browsing)
+class Browsing:
+    """A person whose browser runs on this machine."""
+
+    async def show(self, address: str) -> None:
+        await browse(address)
+
+    async def entered(self, complaint: str) -> str:
+        never: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        return await never
+
+
+async def browse(address: str) -> None:
+    async with httpx2.AsyncClient(trust_env=False, follow_redirects=True) as browser:
+        await browser.get(address)
 
 
 def _port() -> dict[str, int]:

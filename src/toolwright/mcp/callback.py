@@ -3,20 +3,27 @@
 import asyncio
 from urllib.parse import parse_qsl
 
-from toolwright.mcp.exchange import Exchange, read_request
+from toolwright.deadline import time_limit
+from toolwright.peers import listen
+
+SECONDS = 30.0
+"""How long a browser may take to say what it wants."""
+_PAGE = b"You can close this page and go back to the terminal."
 
 
 class Callback:
     """Listens while it is open. Opening it raises OSError where the port cannot be used; 0 takes any."""
 
-    def __init__(self, port: int, path: str) -> None:
+    def __init__(self, port: int, path: str, *, tunnel: bool = False) -> None:
+        """`tunnel` lets programs in that cannot be seen, such as tunnels of ssh."""
         self.answered: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
         """What the browser brings."""
-        self.port, self._path = port, path
+        self.port, self._path, self._tunnel = port, path, tunnel
         self._server: asyncio.Server | None = None
 
     async def __aenter__(self) -> "Callback":
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", self.port)
+        door = listen("login", "127.0.0.1", self.port, tunnel=self._tunnel)
+        self._server = await asyncio.start_server(self._connected, sock=door)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -25,15 +32,25 @@ class Callback:
             self._server.close()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        exchange = Exchange(reader, writer)
+        """Take the address that is asked for; nothing else of the request matters."""
         try:
-            if await read_request(exchange) and exchange.path == self._path and exchange.method == "GET":
+            async with time_limit(SECONDS):
+                head = await reader.readuntil(b"\r\n\r\n")
+            method, _, rest = head.decode("latin-1").partition(" ")
+            path, _, query = rest.partition(" ")[0].partition("?")
+            if method == "GET" and path == self._path:
                 if not self.answered.done():
-                    self.answered.set_result(dict(parse_qsl(exchange.query)))
-                await exchange.page("You can close this page and go back to the terminal.")
+                    self.answered.set_result(dict(parse_qsl(query)))
+                writer.write(_answer("200 OK", _PAGE))
             else:
-                await exchange.accept(404)
-        except (OSError, ValueError):
-            return
+                writer.write(_answer("404 Not Found", b""))
+            await writer.drain()
+        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            return  # it hung up, said nothing, or is no browser
         finally:
             writer.close()
+
+
+def _answer(status: str, body: bytes) -> bytes:
+    about = f"content-type: text/plain; charset=utf-8\r\ncontent-length: {len(body)}\r\nconnection: close"
+    return f"HTTP/1.1 {status}\r\n{about}\r\n\r\n".encode() + body

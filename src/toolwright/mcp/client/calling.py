@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from toolwright.deadline import Deadline, time_limit
 from toolwright.definition import Result, ToolContext
 from toolwright.errors import ToolError
 from toolwright.jsontypes import Json
@@ -12,6 +13,7 @@ from toolwright.mcp.client.client import Ongoing
 from toolwright.mcp.client.content import result_of
 from toolwright.mcp.client.elicitation import elicit
 from toolwright.mcp.client.link import NeedsAuth
+from toolwright.mcp.client.login import login_problem
 from toolwright.mcp.client.tools import tool_id
 from toolwright.mcp.protocol import object_of, text_of
 from toolwright.record import record
@@ -26,17 +28,33 @@ GONE = 404
 
 
 async def call_tool(server: "McpServer", ctx: ToolContext, name: str, arguments: Json) -> Result:
-    """What the tool answers, as a result. A session that a server has forgotten is opened again, once."""
+    """What the tool answers, as a result. Where the way to the server can be mended, it is tried once more."""
     try:
         return await _call_once(server, ctx, name, arguments)
     except RpcError as error:
-        if object_of(error.data).get("status") != GONE:
+        if not await _mended(server, ctx, name, error):
             raise _told(server, error) from error
-    await server.drop()
     try:
         return await _call_once(server, ctx, name, arguments)
     except RpcError as error:
         raise _told(server, error) from error
+
+
+async def _mended(server: "McpServer", ctx: ToolContext, name: str, error: RpcError) -> bool:
+    """Do what can be done about an error: log in with a wider scope, or begin anew with a server that has forgotten us.
+
+    Whether it is worth another try; the server has not begun with the call.
+    """
+    problem = login_problem(server, error)
+    if isinstance(problem, NeedsAuth) and problem.scope:
+        from toolwright.mcp.client.widening import widen_login
+
+        await widen_login(ctx, server, name, problem.scope)
+        return True
+    if object_of(error.data).get("status") != GONE:
+        return False
+    await server.drop()
+    return True
 
 
 async def _call_once(server: "McpServer", ctx: ToolContext, name: str, arguments: Json) -> Result:
@@ -61,33 +79,33 @@ async def _call_once(server: "McpServer", ctx: ToolContext, name: str, arguments
 
 
 def _told(server: "McpServer", error: RpcError) -> ToolError:
-    if object_of(error.data).get("status") == 401:
-        server.needs_login()
-        return NeedsAuth(server.name)
-    return ToolError(f"The MCP server {server.name} answered with an error: {error}")
+    problem = login_problem(server, error)
+    if isinstance(problem, NeedsAuth) and not problem.scope:
+        server.needs_login(problem)
+    return problem or ToolError(f"The MCP server {server.name} answered with an error: {error}")
 
 
 @record(slots=True)
 class _Clock:
     """The time a call has. It stands still while a person is asked."""
 
-    limit: asyncio.Timeout
+    limit: Deadline
     seconds: float
     shown: float = 0.0
 
     @classmethod
     @asynccontextmanager
     async def running(cls, seconds: float) -> AsyncIterator["_Clock"]:
-        async with asyncio.timeout(seconds) as limit:
+        async with time_limit(seconds) as limit:
             yield cls(limit, seconds)
 
     def restart(self) -> None:
-        if not self.limit.expired():
-            self.limit.reschedule(asyncio.get_running_loop().time() + self.seconds)
+        if not self.limit.expired:
+            self.limit.move(asyncio.get_running_loop().time() + self.seconds)
 
     def stop(self) -> None:
-        if not self.limit.expired():
-            self.limit.reschedule(None)
+        if not self.limit.expired:
+            self.limit.move(None)
 
     def may_show(self) -> bool:
         now = asyncio.get_running_loop().time()

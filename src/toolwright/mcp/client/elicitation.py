@@ -1,6 +1,7 @@
 """What a server wants to know in mid-call, put to the person through the inbox."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 from toolwright.definition import ToolContext
@@ -21,27 +22,54 @@ DECLINED: Json = {"action": "decline"}
 async def elicit(ctx: ToolContext, server: str, params: Json) -> Json:
     """Ask the person what the server wants to know; declined where nobody can be asked or the answers do not fit."""
     message = visible(text_of(params.get("message"))) or "The server wants to know something."
-    fields = object_of(object_of(params.get("requestedSchema")).get("properties"))
+    schema = object_of(params.get("requestedSchema"))
+    fields = object_of(schema.get("properties"))
     if params.get("mode", "form") != "form" or len(fields) > FIELDS:
         return DECLINED
     shown = [object_of(one) for one in fields.values()]
-    choices = [_choice(server, message, name, one) for name, one in zip(fields, shown, strict=True)]
+    needed = schema.get("required") or ()
+    defaults = [_default(one, needed=name in needed) for name, one in zip(fields, shown, strict=True)]
+    choices = [
+        _choice(server, message, name, one, default) for name, one, default in zip(fields, shown, defaults, strict=True)
+    ]
     try:
         answers = await ctx.use(Questions).ask(ctx, choices or [_agreement(server, message)])
     except PermissionDenied:
         return DECLINED
     if not choices:
         return {"action": "accept", "content": {}} if answers[0] == [_YES] else DECLINED
-    return _accepted(list(fields), shown, answers)
+    given = [answer or default or () for answer, default in zip_longest(answers[: len(fields)], defaults)]
+    return _accepted(list(fields), shown, given)
 
 
-def _choice(server: str, message: str, name: str, field: Json) -> Choice:
+def _choice(server: str, message: str, name: str, field: Json, default: tuple[str, ...] | None) -> Choice:
     title = visible(text_of(field.get("title")) or name)
     about = visible(text_of(field.get("description")))
-    question = f"{server} asks: {message}\n{title}{f' ({about})' if about and about != title else ''}"
+    notes = [about] if about and about != title else []
+    notes += [visible(f"default: {', '.join(default)}", lines=False)] if default else []
+    beside = f" ({'; '.join(notes)})" if notes else ""
+    question = f"{server} asks: {message}\n{title}{beside}"
     options = tuple(Option(label=label, description="") for label, _ in _values(field))
     several = field.get("type") == "array"
-    return Choice(question=question, header=title[:30], options=options, multiple=several, custom=not options)
+    return Choice(
+        question=question, header=title[:30], options=options, multiple=several, custom=not options, default=default
+    )
+
+
+def _default(field: Json, *, needed: bool) -> tuple[str, ...] | None:
+    """The answer that the server has for who leaves a field out; None where it must be filled in."""
+    said = field.get("default")
+    if said is None:
+        return None if needed else ()
+    values = said if field.get("type") == "array" and isinstance(said, list) else [said]
+    options = _values(field)
+    labels = [label for one in values for label, value in options or [(_plain(one), one)] if value == one]
+    return tuple(labels) if len(labels) == len(values) and all(labels) else None
+
+
+def _plain(value: Any) -> str:
+    """A default that is written freely."""
+    return value if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""
 
 
 def _agreement(server: str, message: str) -> Choice:

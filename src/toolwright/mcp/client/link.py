@@ -1,6 +1,7 @@
 """A link: the way to a server and back, whatever carries it."""
 
 import asyncio
+import shlex
 from typing import Protocol, TypeVar
 
 from toolwright.errors import ToolError
@@ -44,8 +45,11 @@ class McpLink(Protocol):
 class NeedsAuth(ToolError):
     """The server wants to know who we are."""
 
-    def __init__(self, server: str) -> None:
-        super().__init__(f"The MCP server {server} needs you to log in. Run tw mcp auth {server}.", "denied")
+    def __init__(self, server: str, scope: str = "") -> None:
+        self.scope = scope
+        needs = f"a login with the scope {scope!r}" if scope else "you to log in"
+        option = f" --scope {shlex.quote(scope)}" if scope else ""
+        super().__init__(f"The MCP server {server} needs {needs}. Run tw mcp auth {server}{option}.", "denied")
 
 
 def soon(task: "asyncio.Task[T]", tasks: "set[asyncio.Task[T]]") -> None:

@@ -2,15 +2,28 @@
 
 import asyncio
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
+from toolwright.deadline import time_limit
+from toolwright.errors import ToolError
 from toolwright.mcp.callback import Callback
-from toolwright.mcp.client.oauth import LoginFailed, ask_for, code_from, find_issuer, known_as, redeem, renew
+from toolwright.mcp.client.challenges import joined_scopes
+from toolwright.mcp.client.link import NeedsAuth
+from toolwright.mcp.client.oauth import (
+    LoginFailed,
+    answer_in,
+    ask_for,
+    code_from,
+    find_issuer,
+    known_as,
+    redeem,
+    renew,
+)
 from toolwright.mcp.client.tokens import FILE, Grant, Grants
 from toolwright.mcp.protocol import object_of, text_of
 from toolwright.record import record
+from toolwright.rpc import RpcError
 
 if TYPE_CHECKING:
     import httpx2
@@ -21,6 +34,7 @@ EARLY = 30.0
 """Seconds before its end that a token is renewed."""
 PORT = 19876
 PATH = "/mcp/oauth/callback"
+UNAUTHORISED = 401
 PATIENCE = 300.0
 """Seconds that a person has to log in."""
 
@@ -37,24 +51,29 @@ class Login:
     def of(cls, server: "McpServer") -> "Login":
         return cls(server.name, server.said.url, Grants(server.around.data / FILE))
 
+    def grant(self) -> Grant | None:
+        """The login there is."""
+        return self.grants.of(self.server, self.url)
+
     async def token(self) -> str:
         """The token as it stands; empty if nobody is logged in."""
-        grant = self.grants.of(self.server, self.url)
+        grant = self.grant()
         if grant is None:
             return ""
         if grant.expires and grant.expires - EARLY < time.time() and grant.refresh_token:
             grant = await self._renewed(grant) or grant
         return grant.access_token
 
-    async def refused(self, _: str) -> bool:
-        grant = self.grants.of(self.server, self.url)
+    async def refused(self) -> bool:
+        """Told that the token was not accepted; whether there is another now."""
+        grant = self.grant()
         return grant is not None and bool(grant.refresh_token) and await self._renewed(grant) is not None
 
     async def _renewed(self, old: Grant) -> Grant | None:
         """The login with new tokens; another process may have renewed it already."""
         import httpx2
 
-        now = self.grants.of(self.server, self.url)
+        now = self.grant()
         if now is not None and now.access_token != old.access_token:
             return now
         try:
@@ -66,8 +85,44 @@ class Login:
         return fresh
 
 
-async def log_in(server: "McpServer", show: Callable[[str], None]) -> Grant:
-    """Have the person log in in the browser, and keep what comes of it. LoginFailed says what went wrong."""
+def login_problem(server: "McpServer", error: RpcError) -> ToolError | None:
+    """What a login has to do with an error of the server: there is none, or it lacks a scope."""
+    told = object_of(error.data)
+    if server.type != "remote" or server.said.oauth is False:
+        return None
+    if told.get("status") == UNAUTHORISED:
+        return NeedsAuth(server.name)
+    if not (scope := text_of(told.get("scope"))):
+        return None
+    grant = Login.of(server).grant()
+    if grant is not None and grant.covers(scope):
+        return refused_all_the_same(server.name, scope)
+    return NeedsAuth(server.name, joined_scopes(grant.scope if grant else "", scope))
+
+
+def refused_all_the_same(server: str, scope: str) -> ToolError:
+    """The error of a server that wants a scope which its login has."""
+    return ToolError(f"The MCP server {server} refuses this, although its login has the scope {scope}.", "denied")
+
+
+class Guide(Protocol):
+    """Brings the person to the login, and hears what they enter by hand."""
+
+    async def show(self, address: str) -> None:
+        """Send the person to the address. Nobody waits here for a browser."""
+        ...
+
+    async def entered(self, complaint: str) -> str:
+        """What the person enters, told what was wrong with it last; never returns where nothing can be entered."""
+        ...
+
+
+async def log_in(server: "McpServer", guide: Guide, scope: str = "", *, tunnel: bool = False) -> Grant:
+    """Have the person log in in the browser, and keep what comes of it. LoginFailed says what went wrong.
+
+    The browser comes back by itself where it runs on this machine. From another one, the person can enter the address
+    that it was sent back to.
+    """
     said, url = object_of(server.said.oauth), server.said.url
     redirect = text_of(said.get("redirectUri"))
     port = urlsplit(redirect).port if redirect else said.get("callbackPort", PORT)
@@ -75,13 +130,14 @@ async def log_in(server: "McpServer", show: Callable[[str], None]) -> Grant:
     import httpx2
 
     try:
-        async with _client(url) as http, Callback(port or PORT, urlsplit(redirect).path) as callback:
+        back = Callback(port or PORT, urlsplit(redirect).path, tunnel=tunnel)
+        async with _client(url) as http, back as callback:
             issuer = await find_issuer(http, url)
             grant = await known_as(http, issuer, url, said, redirect)
-            asked = ask_for(issuer, grant, redirect, text_of(said.get("scope")) or issuer.scope)
-            show(asked.address)
-            async with asyncio.timeout(PATIENCE):
-                answer = await callback.answered
+            asked = ask_for(issuer, grant, redirect, scope or text_of(said.get("scope")) or issuer.scope)
+            async with time_limit(PATIENCE):
+                await guide.show(asked.address)
+                answer = await _first_answer(callback, guide)
             grant = await redeem(http, grant, code_from(answer, asked, issuer), asked)
     except TimeoutError:
         raise LoginFailed(f"Nobody logged in within {PATIENCE:g} seconds. Try again.") from None
@@ -94,6 +150,24 @@ async def log_in(server: "McpServer", show: Callable[[str], None]) -> Grant:
         raise LoginFailed(f"The login server cannot be reached: {str(error) or type(error).__name__}.") from error
     Grants(server.around.data / FILE).put(server.name, grant)
     return grant
+
+
+async def _first_answer(callback: Callback, guide: Guide) -> dict[str, str]:
+    """What the browser brings or the person enters, whichever comes first."""
+    entering = asyncio.create_task(_entered(guide))
+    try:
+        await asyncio.wait([callback.answered, entering], return_when=asyncio.FIRST_COMPLETED)
+        return callback.answered.result() if callback.answered.done() else entering.result()
+    finally:
+        entering.cancel()
+        await asyncio.gather(entering, return_exceptions=True)
+
+
+async def _entered(guide: Guide) -> dict[str, str]:
+    complaint = ""
+    while not (answer := answer_in(await guide.entered(complaint))):
+        complaint = "That is no address that a login was sent back to: there is no code in it."
+    return answer
 
 
 def _client(url: str) -> "httpx2.AsyncClient":

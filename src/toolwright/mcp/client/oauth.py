@@ -6,17 +6,17 @@ every address must be safe to send secrets to, and a code is only good with the 
 
 import base64
 import hashlib
-import re
 import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from toolwright.errors import ToolError
 from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
+from toolwright.mcp.client.challenges import parameters_of
 from toolwright.mcp.client.tokens import Grant
 from toolwright.mcp.protocol import object_of, text_of
 from toolwright.record import record
@@ -28,7 +28,6 @@ LARGEST = 1_000_000
 """Bytes of an answer that are read."""
 NAME = "toolwright"
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
-_PARAMETER = re.compile(r'(\w+)="([^"]*)"')
 
 
 class LoginFailed(ToolError):
@@ -72,7 +71,7 @@ async def _challenge(http: "httpx2.AsyncClient", url: str) -> Mapping[str, str]:
     body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     headers = {"accept": "application/json, text/event-stream"}
     async with http.stream("POST", url, json=body, headers=headers) as response:
-        return dict(_PARAMETER.findall(response.headers.get("www-authenticate", "")))
+        return parameters_of(response.headers.get("www-authenticate", ""))
 
 
 async def _about_resource(http: "httpx2.AsyncClient", url: str, told: str) -> Json:
@@ -175,6 +174,7 @@ class LoginUnderWay:
     state: str
     verifier: str
     redirect: str
+    scope: str
 
 
 def ask_for(issuer: Issuer, grant: Grant, redirect: str, scope: str) -> LoginUnderWay:
@@ -192,7 +192,16 @@ def ask_for(issuer: Issuer, grant: Grant, redirect: str, scope: str) -> LoginUnd
     query |= {"scope": scope} if scope else {}
     mark = "&" if urlsplit(issuer.authorization_endpoint).query else "?"
     address = f"{issuer.authorization_endpoint}{mark}{urlencode(query)}"
-    return LoginUnderWay(address=address, state=state, verifier=verifier, redirect=redirect)
+    return LoginUnderWay(address=address, state=state, verifier=verifier, redirect=redirect, scope=scope)
+
+
+def answer_in(text: str) -> dict[str, str]:
+    """The answer in the address that a browser was sent back to; empty if there is none."""
+    try:
+        answer = dict(parse_qsl(urlsplit(text.strip()).query))
+    except ValueError:
+        return {}
+    return answer if {"code", "error"} & answer.keys() else {}
 
 
 def code_from(answer: Mapping[str, str], asked: LoginUnderWay, issuer: Issuer) -> str:
@@ -210,14 +219,14 @@ def code_from(answer: Mapping[str, str], asked: LoginUnderWay, issuer: Issuer) -
 
 
 async def redeem(http: "httpx2.AsyncClient", grant: Grant, code: str, asked: LoginUnderWay) -> Grant:
-    """The tokens for a code."""
+    """The tokens for a code. A server that does not say for what they are good has granted what was asked for."""
     form = {
         "grant_type": "authorization_code",
         "code": code,
         "redirect_uri": asked.redirect,
         "code_verifier": asked.verifier,
     }
-    return await _tokens(http, grant, form)
+    return await _tokens(http, replace(grant, scope=asked.scope), form)
 
 
 async def renew(http: "httpx2.AsyncClient", grant: Grant) -> Grant:

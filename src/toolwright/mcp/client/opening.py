@@ -1,20 +1,17 @@
 """How a server is reached: its program started, or its address opened in the way it understands."""
 
 import asyncio
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolwright.errors import ToolError
 from toolwright.mcp.client.client import McpClient
-from toolwright.mcp.client.link import NeedsAuth
+from toolwright.mcp.client.login import Login, login_problem
 from toolwright.mcp.protocol import object_of
 from toolwright.rpc import RpcClosed, RpcError
 
 if TYPE_CHECKING:
     from toolwright.mcp.client.server import McpServer
-
-UNAUTHORISED = 401
 
 
 async def open_client(client: McpClient, server: "McpServer") -> None:
@@ -36,10 +33,9 @@ async def _open_program(client: McpClient, server: "McpServer") -> None:
         raise ToolError(f"its folder {folder} is not there")
     environment = {**around.environment, **said.environment}
     program = said.command[0]
-    if "/" not in program and shutil.which(program, path=environment.get("PATH")) is None:
-        raise ToolError(f"there is no program {program!r} on this machine; install it", "missing")
+    path = program if "/" in program else around.home.lookup.need(program)
     link = await ProgramLink.start(
-        around.home.scopes, said.command, cwd=folder, env=environment, handlers=client.handlers
+        around.home.scopes, (path, *said.command[1:]), cwd=folder, env=environment, handlers=client.handlers
     )
     client.link = link
     try:
@@ -58,8 +54,6 @@ async def _open_web(client: McpClient, server: "McpServer") -> None:
     said = server.said
     authority: Authority | None = None
     if said.oauth is not False:
-        from toolwright.mcp.client.login import Login
-
         authority = Login.of(server)
     link = await WebLink.open(said.url, said.headers, client.handlers, authority)
     client.link = link
@@ -68,9 +62,9 @@ async def _open_web(client: McpClient, server: "McpServer") -> None:
         return
     except RpcError as error:
         refusal = error
+    if problem := login_problem(server, refusal):
+        raise problem
     status = object_of(refusal.data).get("status")
-    if status == UNAUTHORISED and said.oauth is not False:
-        raise NeedsAuth(server.name)
     if status not in (400, 404, 405, 406, 415):
         raise ToolError(str(refusal)) from refusal
     await asyncio.shield(asyncio.ensure_future(link.close()))

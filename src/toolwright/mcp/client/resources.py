@@ -28,7 +28,7 @@ def resource_tools(servers: "Servers") -> list[Tool]:
     def offered(_: Offer) -> bool:
         return any(server.lists["resources"] for server in servers.by_name.values())
 
-    @tool(id="list_mcp_resources", permission="read", asks=True, offered=offered)
+    @tool(id="list_mcp_resources", permission="read", asks=True, offered=offered, untrusted=True)
     async def listing(
         ctx: ToolContext, server: Annotated[str, "Only those of this server; all if it is left out"] = ""
     ) -> Result:
@@ -40,7 +40,7 @@ def resource_tools(servers: "Servers") -> list[Tool]:
             shown += _lines(one)
         return Result("\n".join(shown) or "There are no resources.", title=f"{len(shown)} resources")
 
-    @tool(id=READ, permission="read", asks=True, offered=offered)
+    @tool(id=READ, permission="read", asks=True, offered=offered, untrusted=True)
     async def reading(
         ctx: ToolContext,
         server: Annotated[str, "The server that has it"],

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from toolwright.deadline import time_limit
 from toolwright.definition import Result, Tool, ToolContext
 from toolwright.errors import Kind, ToolError
 from toolwright.jsontypes import Json
@@ -14,8 +15,11 @@ from toolwright.mcp.client.calling import call_tool
 from toolwright.mcp.client.client import McpClient
 from toolwright.mcp.client.known import Known
 from toolwright.mcp.client.link import NeedsAuth, soon
+from toolwright.mcp.client.login import login_problem
 from toolwright.mcp.client.opening import open_client
+from toolwright.mcp.client.pins import FOLDER, Pins
 from toolwright.mcp.client.tools import BadTool, tool_of
+from toolwright.process.lookup import Lookup
 from toolwright.process.scope import Scopes
 from toolwright.record import record
 from toolwright.rpc import RpcClosed, RpcError
@@ -45,6 +49,8 @@ class ServerHome(Protocol):
 
     @property
     def scopes(self) -> Scopes: ...
+    @property
+    def lookup(self) -> Lookup: ...
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -73,12 +79,18 @@ class McpServer:
         self.error = ""
         """Why it failed."""
         self.kind: Kind = "missing"
+        self.needed: NeedsAuth | None = None
+        """The login it waits for."""
+        self.logging_in = asyncio.Lock()
         self.tools: list[Tool] = []
         self.left_out: list[BadTool] = []
+        self.waiting: list[Json] = []
+        """Tools that are not what they were when they were first seen, until the user has accepted them."""
         self.lists: dict[str, list[Json]] = {kind: [] for kind in KINDS}
         self.instructions = ""
         self._offered = offered
         self._known = Known.of(around.cache, name, said, around.home.directory)
+        self.pins = Pins(around.data / FOLDER / self._known.path.name)
         self._client: McpClient | None = None
         self._connecting: asyncio.Task[None] | None = None
         self._tasks = set[asyncio.Task[None]]()
@@ -121,7 +133,7 @@ class McpServer:
     def begin(self) -> None:
         """Start it in the background, unless it runs or is being started."""
         if self.enabled and not self._closed and self._living() is None and self._connecting is None:
-            self.status, self.error = "connecting", ""
+            self.status, self.error, self.needed = "connecting", "", None
             self._connecting = asyncio.create_task(self._connect())
 
     async def settled(self) -> None:
@@ -140,16 +152,17 @@ class McpServer:
 
     def failure(self) -> ToolError:
         """Why it cannot be used now."""
-        if self.status == "needs_auth":
-            return NeedsAuth(self.name)
+        if self.needed is not None:
+            return self.needed
         why = "it is switched off" if self.status == "disabled" else self.error or "it was closed"
         return ToolError(f"The MCP server {self.name} is not available: {why}.", self.kind)
 
     async def call(self, ctx: ToolContext, name: str, arguments: Json) -> Result:
         return await call_tool(self, ctx, name, arguments)
 
-    def needs_login(self) -> None:
-        self.status, self.error = "needs_auth", "the login was not accepted"
+    def needs_login(self, needed: NeedsAuth) -> None:
+        self.status, self.needed = "needs_auth", needed
+        self.error = f"the login lacks the scope {needed.scope}" if needed.scope else "the login was not accepted"
 
     async def switch_on(self) -> None:
         """Have it, also where the settings leave it out. Returns once it is connected or has failed."""
@@ -159,7 +172,7 @@ class McpServer:
 
     async def switch_off(self) -> None:
         """Do without it, and without its tools, until it is switched on again."""
-        self.status, self.error = "disabled", ""
+        self.status, self.error, self.needed = "disabled", "", None
         if self._connecting is not None:
             self._connecting.cancel()
             await asyncio.gather(self._connecting, return_exceptions=True)
@@ -199,8 +212,8 @@ class McpServer:
         try:
             await self.drop()
             client = await self._started()
-        except NeedsAuth:
-            self.needs_login()
+        except NeedsAuth as needed:
+            self.needs_login(needed)
         except (ToolError, OSError) as error:
             self.status, self.error = "failed", str(error).rstrip(".")
             self.kind = error.kind if isinstance(error, ToolError) and error.kind == "timeout" else "missing"
@@ -217,7 +230,7 @@ class McpServer:
         client = McpClient(root=self.around.home.directory, changed=self._changed)
         lists: dict[str, list[Json]] = {}
         try:
-            async with asyncio.timeout(self.connect_seconds):
+            async with time_limit(self.connect_seconds):
                 await open_client(client, self)
                 for kind in KINDS:
                     lists[kind] = await self._list(client, kind)
@@ -228,7 +241,8 @@ class McpServer:
         except (RpcError, RpcClosed) as error:
             words = _last_words(client)
             await self._end(client)
-            raise ToolError(f"{str(error).rstrip('.')}{words}") from error
+            problem = login_problem(self, error) if isinstance(error, RpcError) else None
+            raise problem or ToolError(f"{str(error).rstrip('.')}{words}") from error
         except BaseException:
             await self._end(client)
             raise
@@ -248,10 +262,23 @@ class McpServer:
     def _take(self, lists: Mapping[str, Sequence[Json]]) -> None:
         self.lists |= {kind: list(entries) for kind, entries in lists.items()}
         if "tools" in lists:
-            made = [tool_of(self.name, one, self.call) for one in lists["tools"] if self._offers(one.get("name"))]
+            wanted = [one for one in lists["tools"] if self._offers(one.get("name"))]
+            changed = self.pins.changed(wanted) if self.said.pinned else []
+            self.waiting = [one for one in wanted if one.get("name") in changed]
+            offered = (one for one in wanted if one not in self.waiting)
+            made = [tool_of(self.name, one, self.call, trusted=self.said.trusted) for one in offered]
             self.tools = [one for one in made if isinstance(one, Tool)]
             self.left_out = [one for one in made if isinstance(one, BadTool)]
+            self.left_out += [BadTool(name=name, reason=self._waits()) for name in changed]
         self._offered(self)
+
+    def _waits(self) -> str:
+        return f"it is not what it was when it was first seen; `tw mcp accept {self.name}` shows what has changed"
+
+    def accept(self) -> None:
+        """Offer the tools that wait, as they are now."""
+        self.pins.accept(self.waiting)
+        self._take({"tools": self.lists["tools"]})
 
     def _offers(self, name: object) -> bool:
         """Whether the settings want a tool of it, by the name that the server has for it."""
@@ -294,7 +321,7 @@ class McpServer:
         if client is None:
             return
         try:
-            async with asyncio.timeout(self.connect_seconds):
+            async with time_limit(self.connect_seconds):
                 self._take({kind: await client.listed(kind) for kind in KINDS if kind in stale})
         except (RpcError, RpcClosed, TimeoutError) as error:
             log.warning("%s could not list its %s anew: %s", self.name, ", ".join(stale), error)

@@ -20,8 +20,9 @@ from toolwright.process.environment import SECRETS, Withholding
 from toolwright.record import record
 from toolwright.registry import Registry, ready
 from toolwright.rpc import RpcClosed, RpcError
+from toolwright.session.events import SessionStatus
 from toolwright.session.session import Session
-from toolwright.settings import Settings
+from toolwright.settings import McpSettings, Settings
 
 if TYPE_CHECKING:
     from toolwright.commands import Commands
@@ -93,13 +94,15 @@ class Servers:
         self._commands: Commands | None = None
         self._shortlist = Shortlist(registry=workspace.registry, context=workspace.context_of)
         withheld = Withholding(names=(*SECRETS, *said.environment.deny), except_for=said.environment.allow)
-        around = SharedByServers(
+        self._around = around = SharedByServers(
             home=workspace,
             cache=workspace.folders.cache,
-            environment=withheld.apply(workspace.environment),
+            environment=workspace.lookup.around_theirs(withheld.apply(workspace.environment)),
             data=workspace.folders.data,
             timeout=said.experimental.mcp_timeout,
         )
+        self._told: dict[str, int] = {}
+        """How many tools of each server wait, as sessions were told."""
         self.by_name = {name: McpServer(name, one, around, self._offer) for name, one in said.mcp.items()}
         self._waited = False
         self._shortlist.join()
@@ -113,6 +116,14 @@ class Servers:
         each = (Extension(name=_origin(server), start=server.opened) for server in self.by_name.values())
         around = Hook(prompt=self._before_prompt, request=self._with_instructions)
         return (*each, Extension(name="mcp", hooks=[around]))
+
+    def add(self, name: str, said: McpSettings) -> McpServer:
+        """Have one more server as long as the workspace is open."""
+        if name in self.by_name:
+            raise UsageError(f"There is an MCP server {name!r} already. Choose another name.")
+        server = self.by_name[name] = McpServer(name, said, self._around, self._offer)
+        server.recall()
+        return server
 
     def __getitem__(self, name: str) -> McpServer:
         if name not in self.by_name:
@@ -188,6 +199,12 @@ class Servers:
         self._shortlist.put(_origin(server), server.tools)
         self._name_commands()
         self._workspace.bus.publish(McpToolsChanged(server=server.name))
+        if (waiting := len(server.waiting)) and waiting != self._told.get(server.name):
+            words = f"{_counted(waiting)} of the MCP server {server.name} changed and wait: tw mcp accept {server.name}"
+            for session_id in self._workspace.sessions_open:
+                status: dict[str, object] = {"type": "busy", "notice": words}
+                self._workspace.bus.publish(SessionStatus(session_id=session_id, status=status))
+        self._told[server.name] = waiting
 
     async def _find(self, tool_id: str) -> None:
         """Start the server whose tool this would be, if its tools are not known yet. ToolError if it cannot be."""
@@ -229,6 +246,10 @@ class Servers:
             request = replace(request, messages=[told, *request.messages[1:]])
         async for event in proceed(request):
             yield event
+
+
+def _counted(count: int) -> str:
+    return "1 tool" if count == 1 else f"{count} tools"
 
 
 def _is_of(tool_id: str, server: McpServer) -> bool:

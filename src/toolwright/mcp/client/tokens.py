@@ -33,6 +33,10 @@ class Grant:
     """When the token is over, in seconds since 1970; 0 if nobody has said."""
     scope: str = ""
 
+    def covers(self, scope: str) -> bool:
+        """Whether a server that wants this scope should be content."""
+        return set(scope.split()) <= set(self.scope.split())
+
 
 @record(frozen=True, slots=True)
 class Grants:

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable
 
+from toolwright.acts import ActClass
 from toolwright.definition import MAX_NAME, Result, Tool, ToolContext
 from toolwright.jsontypes import Json
 from toolwright.mcp.client.schemas import problem_with, without_slow_patterns
@@ -26,8 +27,11 @@ class BadTool:
     reason: str
 
 
-def tool_of(server: str, definition: Json, execute: Execute) -> Tool | BadTool:
-    """The tool, or what is wrong with it. One that is wrong never costs the others."""
+def tool_of(server: str, definition: Json, execute: Execute, *, trusted: bool = False) -> Tool | BadTool:
+    """The tool, or what is wrong with it. One that is wrong never costs the others.
+
+    `trusted` says that its results are taken for the user's own records, and not for words of others.
+    """
     name = text_of(definition.get("name"))
     if not name:
         return BadTool(name="(without a name)", reason="it has no name")
@@ -47,9 +51,24 @@ def tool_of(server: str, definition: Json, execute: Execute) -> Tool | BadTool:
             parameters=_completed(without_slow_patterns(schema)),
             run=run,
             alone=ALONE,
+            act=_act_of(object_of(definition.get("annotations"))),
+            acts_on=f"what the MCP server {sanitised(server)} reaches",
+            untrusted=not trusted,
         )
     except (TypeError, ValueError) as error:
         return BadTool(name=name, reason=f"its schema cannot be used: {error}")
+
+
+def _act_of(hints: Json) -> ActClass | None:
+    """What the server says of a tool; what it does not say, nobody knows. A hint may only bring a question."""
+    if hints.get("readOnlyHint") is True:
+        return "reads"
+    if hints.get("destructiveHint") is True:
+        return "final"
+    if hints.get("destructiveHint") is False and hints.get("openWorldHint") is False:
+        return "here"
+    said = any(hints.get(name) is False for name in ("readOnlyHint", "destructiveHint"))
+    return "changes" if said or hints.get("openWorldHint") is True else None
 
 
 def tool_id(server: str, tool: str) -> str:

@@ -7,19 +7,19 @@ answers is put back, so that matching, cancelling and closing are the same as fo
 import asyncio
 import json
 import logging
-import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urljoin, urlsplit
 
-from toolwright.frames import Lines
-from toolwright.jsontext import read_json
+from toolwright.deadline import time_limit
 from toolwright.jsontypes import Json
+from toolwright.mcp.client.challenges import missing_scope
+from toolwright.mcp.client.ends import Ends
 from toolwright.mcp.client.link import LARGEST, Handlers, soon
+from toolwright.mcp.client.streams import FRUITLESS, Place, messages, parsed
 from toolwright.mcp.protocol import NAMED, header_value, object_of
-from toolwright.rpc import INTERNAL_ERROR, MCP, Peer, RpcClosed
-from toolwright.sse import EventReader
+from toolwright.rpc import INTERNAL_ERROR, MCP, RpcClosed
 
 if TYPE_CHECKING:
     import httpx2
@@ -28,16 +28,17 @@ log = logging.getLogger(__name__)
 
 EXCERPT = 300
 """Characters shown of an answer that is no message."""
-PAUSE, LONGEST_PAUSE = 1.0, 30.0
-"""Seconds before a stream that broke off is opened again, doubled each time."""
+TAKEN_UP = 1000
+"""How often the stream of one answer is asked for again in all."""
 REDIRECTS = (307, 308)
+EVENTS = "text/event-stream"
 
 
 class Authority(Protocol):
     """Who knows the token for a server."""
 
     async def token(self) -> str: ...
-    async def refused(self, challenge: str) -> bool:
+    async def refused(self) -> bool:
         """Told that the token was not accepted; whether it is worth trying again."""
         ...
 
@@ -45,7 +46,7 @@ class Authority(Protocol):
 class WebLink:
     """The way to one address."""
 
-    def __init__(self, url: str, client: "httpx2.AsyncClient", ends: "Ends", authority: Authority | None) -> None:
+    def __init__(self, url: str, client: "httpx2.AsyncClient", ends: Ends, authority: Authority | None) -> None:
         self.peer = ends.peer
         self.stateless = False
         self.version = ""
@@ -109,7 +110,7 @@ class WebLink:
         import httpx2
 
         try:
-            async with asyncio.timeout(1):
+            async with time_limit(1):
                 await self._client.delete(self._url, headers=await self._headers({}))
         except (httpx2.HTTPError, TimeoutError) as error:
             log.debug("the session was not ended: %s", error)
@@ -155,16 +156,23 @@ class WebLink:
 
     async def _send(self, message: Json) -> bool:
         """Whether that was all; if not, it should be tried once more."""
+        import httpx2
+
         body = json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass")
         headers = await self._headers(message)
-        async with self._client.stream("POST", self._url, content=body, headers=headers) as response:
-            if response.status_code == 401 and self._authority is not None:
-                return not await self._authority.refused(response.headers.get("www-authenticate", "")) and (
-                    self._refuse(message, 401, "")
-                )
-            if response.status_code in REDIRECTS and self._follows(response.headers.get("location", "")):
-                return False
-            await self._take(message, response)
+        place = Place()
+        try:
+            async with self._client.stream("POST", self._url, content=body, headers=headers) as response:
+                if response.status_code == 401 and self._authority is not None:
+                    return not await self._authority.refused() and self._refuse(message, response, "")
+                if response.status_code in REDIRECTS and self._follows(response.headers.get("location", "")):
+                    return False
+                if await self._take(message, response, place):
+                    return True
+        except httpx2.TransportError:
+            if not place.known or self.stateless:
+                raise
+        await self._take_up(message, place)
         return True
 
     def _follows(self, location: str) -> bool:
@@ -191,70 +199,114 @@ class WebLink:
 
     # What comes in.
 
-    async def _take(self, message: Json, response: "httpx2.Response") -> None:
-        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    async def _take(self, message: Json, response: "httpx2.Response", place: Place) -> bool:
+        """Take in the answer; False where the server has closed the stream before it and can go on with it."""
         if response.status_code >= 300:
-            text = (await _body(response, EXCERPT * 40)).decode("utf-8", "replace")
-            self._refuse(message, response.status_code, text)
-            return
+            self._refuse(message, response, (await _body(response, EXCERPT * 40)).decode("utf-8", "replace"))
+            return True
         self._session = response.headers.get("mcp-session-id", self._session)
         if self._events_only or message.get("id") is None or "method" not in message:
-            return
-        answered = False
-        if kind == "text/event-stream":
-            async for said in _events(response):
-                answered = answered or _answers(said, message)
-                await self._ends.give(said)
+            return True
+        kind = _kind(response)
+        if kind == EVENTS:
+            answered = await self._pass_on(message, response, place)
+            if not answered and place.known and not self.stateless:
+                return False
         else:
-            said = _parsed((await _body(response, LARGEST)).decode("utf-8", "replace"))
+            said = parsed((await _body(response, LARGEST)).decode("utf-8", "replace"))
             answered = _answers(said, message)
             self._ends.put(said)
         if not answered:
             self._fail(message, f"{_host(self._url)} answered with {kind or 'nothing'} that holds no answer")
+        return True
 
-    def _refuse(self, message: Json, status: int, body: str) -> bool:
+    async def _pass_on(self, message: Json, response: "httpx2.Response", place: Place) -> bool:
+        """Pass on what a stream of events says; whether the answer was among it."""
+        answered = False
+        async for said in messages(response, place):
+            answered = answered or _answers(said, message)
+            await self._ends.give(said)
+        return answered
+
+    async def _take_up(self, message: Json, place: Place) -> None:
+        """Ask for the rest of a stream that ended before the answer, as long as the server has more to say."""
+        import httpx2
+
+        for _ in range(TAKEN_UP):
+            if place.fruitless == FRUITLESS:
+                break
+            await place.wait()
+            try:
+                if await self._go_on(message, place):
+                    return
+            except httpx2.HTTPError as error:
+                log.debug("the stream of %s was not taken up: %s", self._url, error)
+        self._fail(message, f"{_host(self._url)} closed its stream again and again, and gave no answer")
+
+    async def _go_on(self, message: Json, place: Place) -> bool:
+        """Read a stream from a place on; whether nothing more is to be expected."""
+        headers = await self._headers({}) | {"accept": EVENTS, "last-event-id": place.last_id}
+        async with self._client.stream("GET", self._url, headers=headers) as response:
+            status = response.status_code
+            if status == 401 and self._authority is not None and await self._authority.refused():
+                return False
+            if status == 429 or status >= 500:
+                return False
+            if status == 200 and _kind(response) == EVENTS:
+                return await self._pass_on(message, response, place)
+            # Not as an error of HTTP: a call whose session is forgotten would be sent again, and this one may be done.
+            words = f"{_host(self._url)} closed the stream before its answer, and does not go on with it ({status})"
+            self._fail(message, words, status=status if status == 401 else 0)
+            return True
+
+    def _refuse(self, message: Json, response: "httpx2.Response", body: str) -> bool:
         """Pass an error of HTTP on: in the server's own words if it has any."""
-        said = object_of(_parsed(body))
+        said, status = object_of(parsed(body)), response.status_code
         self.status = status
+        scope = missing_scope(response.headers.get("www-authenticate", "")) if status == 403 and self._authority else ""
         if isinstance(error := said.get("error"), dict):
             code = error.get("code")
-            self._fail(message, str(error.get("message")), status=status, code=code if isinstance(code, int) else 0)
+            text, code = str(error.get("message")), code if isinstance(code, int) else 0
         else:
-            self._fail(message, f"{_host(self._url)} answered {status} {body.strip()[:EXCERPT]}".strip(), status=status)
+            text, code = f"{_host(self._url)} answered {status} {body.strip()[:EXCERPT]}".strip(), 0
+        self._fail(message, text, status=status, code=code, scope=scope)
         if status == 404 and self._session and not self.stateless:
             self._session = ""
             self._ends.hang_up()
         return True
 
-    def _fail(self, message: Json, text: str, *, status: int = 0, code: int = INTERNAL_ERROR) -> None:
+    def _fail(self, message: Json, text: str, *, status: int = 0, code: int = INTERNAL_ERROR, scope: str = "") -> None:
         if message.get("id") is not None and "method" in message:
-            error = {"code": code or INTERNAL_ERROR, "message": text, "data": {"status": status}}
+            data: Json = {"status": status} | ({"scope": scope} if scope else {})
+            error = {"code": code or INTERNAL_ERROR, "message": text, "data": data}
             self._ends.put({"jsonrpc": "2.0", "id": message["id"], "error": error})
 
     async def _follow(self) -> None:
         """Read the stream of a session as long as there is one, and open it again when it breaks off."""
-        pause = PAUSE
+        place = Place()
         while not self.peer.ended.is_set():
-            if not await self._read_stream(None):
+            if not await self._read_stream(place, None):
                 return
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, LONGEST_PAUSE)
+            await place.wait()
 
     async def _read_events(self, ready: "asyncio.Future[str]") -> None:
-        await self._read_stream(ready)
+        await self._read_stream(Place(), ready)
 
-    async def _read_stream(self, ready: "asyncio.Future[str] | None") -> bool:
+    async def _read_stream(self, place: Place, ready: "asyncio.Future[str] | None") -> bool:
         """Whether the server has such a stream at all."""
         import httpx2
 
-        headers = await self._headers({}) | {"accept": "text/event-stream"}
+        headers = (
+            await self._headers({}) | {"accept": EVENTS} | ({"last-event-id": place.last_id} if place.known else {})
+        )
         try:
             async with self._client.stream("GET", self._url, headers=headers) as response:
                 if response.status_code != 200:
                     _give_up(ready, f"{_host(self._url)} answered {response.status_code}")
                     return False
-                async for said in _events(response, ready):
+                async for said in messages(response, place, ready):
                     await self._ends.give(said)
+                    self._settle(said)
         except (httpx2.HTTPError, ValueError) as error:
             log.debug("the stream of %s broke off: %s", self._url, error)
         _give_up(ready, f"{_host(self._url)} opened no stream of events")
@@ -262,61 +314,12 @@ class WebLink:
             self._ends.hang_up()
         return True
 
-
-class Ends:
-    """Both ends of the socket pair: the peer at one, we at the other."""
-
-    def __init__(self, peer: Peer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.peer = peer
-        self._reader, self._writer = reader, writer
-
-    @classmethod
-    async def open(cls, handlers: Handlers) -> "Ends":
-        one, other = socket.socketpair()
-        theirs = await asyncio.open_connection(sock=one)
-        reader, writer = await asyncio.open_connection(sock=other)
-        peer = Peer(*theirs, MCP, answer=handlers.answer, notified=handlers.notified, largest=LARGEST)
-        peer.start()
-        return cls(peer, reader, writer)
-
-    async def outgoing(self) -> AsyncIterator[Json]:
-        frames = Lines(LARGEST)
-        while data := await self._reader.read(64 * 1024):
-            for line in frames.feed(data):
-                yield json.loads(line)
-
-    def put(self, message: Any) -> None:
-        if message is not None and not self._writer.is_closing():
-            self._writer.write(json.dumps(message).encode() + b"\n")
-
-    async def give(self, message: Any) -> None:
-        """The same, waiting while the peer is slow to take it."""
-        self.put(message)
-        if not self._writer.is_closing():
-            await self._writer.drain()
-
-    def hang_up(self) -> None:
-        """Let the peer know that no more will come, after what was put."""
-        if not self._writer.is_closing() and self._writer.can_write_eof():
-            self._writer.write_eof()
-
-    def close(self) -> None:
-        self._writer.close()
-
-
-async def _events(response: "httpx2.Response", ready: "asyncio.Future[str] | None" = None) -> AsyncIterator[Any]:
-    """The messages among the events of a stream."""
-    reader = EventReader()
-    async for chunk in response.aiter_bytes():
-        for event in reader.feed(chunk):
-            if event.name == "endpoint":
-                if ready is not None and not ready.done():
-                    ready.set_result(event.data)
-            elif (message := _parsed(event.data)) is not None:
-                yield message
-    for event in reader.close():
-        if (message := _parsed(event.data)) is not None:
-            yield message
+    def _settle(self, said: Any) -> None:
+        """Wait no more for the answer to a request on a stream of its own, where it has come on this one."""
+        answer = object_of(said)
+        request_id = answer.get("id")
+        if "method" not in answer and isinstance(request_id, int | str) and (task := self._posting.get(request_id)):
+            task.cancel()
 
 
 async def _body(response: "httpx2.Response", limit: int) -> bytes:
@@ -329,6 +332,11 @@ async def _body(response: "httpx2.Response", limit: int) -> bytes:
     return b"".join(pieces)
 
 
+def _kind(response: "httpx2.Response") -> str:
+    kind: str = response.headers.get("content-type", "")
+    return kind.partition(";")[0].strip().lower()
+
+
 def _give_up(ready: "asyncio.Future[str] | None", why: str) -> None:
     if ready is not None and not ready.done():
         ready.set_exception(RpcClosed(why))
@@ -337,13 +345,6 @@ def _give_up(ready: "asyncio.Future[str] | None", why: str) -> None:
 def _answers(said: Any, message: Json) -> bool:
     one = object_of(said)
     return "method" not in one and one.get("id") == message.get("id")
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return read_json(text)
-    except ValueError:
-        return None
 
 
 def _host(url: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import field
 from typing import Any
 
+from toolwright.deadline import time_limit
 from toolwright.jsontypes import Json
 from toolwright.mcp.client.link import soon
 from toolwright.mcp.protocol import (
@@ -111,11 +112,11 @@ class Connection:
             return
         self._rooted = True
         try:
-            async with asyncio.timeout(ROOTS):
+            async with time_limit(ROOTS):
                 roots = roots_in(await request("roots/list", {}))
         except (TimeoutError, RpcError, RpcClosed):
             return
-        self.session.permit(rules_within(roots, self.service.workspace.directory))
+        self.session.take_rules(rules_within(roots, self.service.workspace.directory))
 
     def _asker(self, request: Request | None) -> Ask | None:
         if request is None or not _can_ask(self.capabilities):
@@ -176,7 +177,7 @@ class Connection:
             answered: asyncio.Future[Json] = loop.create_future()
             questions.put_nowait((form, answered))
             try:
-                async with asyncio.timeout(PATIENCE):
+                async with time_limit(PATIENCE):
                     return await answered
             except TimeoutError:
                 return {"action": "cancel"}

@@ -1,11 +1,14 @@
 """Questions to a person as forms of the protocol, and what was filled in as a reply."""
 
+import json
+
+from toolwright.display import visible
 from toolwright.inbox import Choice, Question, Reply
 from toolwright.jsontypes import Json
 from toolwright.mcp.protocol import object_of
 
-DIFF = 4000
-"""Characters of a difference that are shown with a question."""
+LONGEST = 4000
+"""Characters of a difference, or of one argument, that are shown with a question."""
 ANSWER = "answer"
 
 
@@ -17,7 +20,7 @@ def form_of(question: Question) -> Json:
     else:
         message = _told(question)
         words = ["once", *(["always"] if question.always else []), "reject"]
-        about = f"`always` stores: {', '.join(question.always)}" if question.always else "Allow it?"
+        about = f"`always` stores: {', '.join(map(question.rule, question.always))}" if question.always else "Allow it?"
         properties = {ANSWER: {"type": "string", "title": "Allow?", "description": about, "enum": words}}
     schema = {"type": "object", "properties": properties, "required": list(properties)}
     return {"mode": "form", "message": message, "requestedSchema": schema}
@@ -42,13 +45,24 @@ def reply_of(question: Question, answered: Json) -> Reply:
 
 
 def _told(question: Question) -> str:
-    """Which tool wants what: the file or command by name, the reasons, and the difference."""
+    """Which tool wants what: the file or command by name, the reasons, the other arguments, and the difference."""
     lines = [f"{question.tool} asks for {question.permission}: {', '.join(question.patterns)}"]
-    lines += [str(reason) for reason in question.metadata.get("reasons", ())]
+    reasons = (*question.metadata.get("acts", ()), *question.metadata.get("reasons", ()))
+    lines += [str(reason) for reason in reasons]
     diff = str(question.metadata.get("diff") or "").rstrip()
     if diff:
-        lines.append(diff if len(diff) <= DIFF else f"{diff[:DIFF]}\n(the rest is not shown)")
-    return "\n".join(lines)
+        lines.append(_shortened(diff))
+    else:
+        lines += (
+            _shortened(f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
+            for name, value in question.arguments.items()
+            if value not in question.patterns
+        )
+    return visible("\n".join(lines))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}\n(the rest is not shown)"
 
 
 def _field(choice: Choice) -> Json:

@@ -1,18 +1,19 @@
 """Serving any number of clients over HTTP, on this machine alone and only to who knows the token."""
 
 import asyncio
-import hmac
 import secrets
+import socket
 from collections.abc import Callable
 from dataclasses import field
 from typing import Any
-from urllib.parse import urlsplit
 
+from toolwright.app.server_secret import Secret
 from toolwright.errors import ToolwrightError, UsageError
+from toolwright.http_server.guard import Guard, Receive, Scope, Send
+from toolwright.http_server.refusal import HttpRefusal
+from toolwright.http_server.uvicorn_server import Server
 from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
-from toolwright.mcp.client.link import soon
-from toolwright.mcp.exchange import Exchange, RpcProblem, read_request
 from toolwright.mcp.protocol import (
     HEADER_MISMATCH,
     META_VERSION,
@@ -25,35 +26,47 @@ from toolwright.mcp.protocol import (
     plain_value,
 )
 from toolwright.mcp.serve.connection import Connection
+from toolwright.mcp.serve.exchange import Exchange, RpcProblem
 from toolwright.mcp.serve.service import Service
+from toolwright.peers import listen
 from toolwright.record import record
 from toolwright.rpc import INTERNAL_ERROR, INVALID_REQUEST, MCP, METHOD_NOT_FOUND, RpcError
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
-OURS = frozenset({"127.0.0.1", "localhost", "::1"})
+OURS = frozenset({"127.0.0.1", "localhost", "[::1]"})
 SESSIONS = 100
 """Sessions that are open at a time; the oldest is closed for another."""
 
 
-async def serve_http(service: Service, port: int, token: str, say: Callable[[str], None]) -> None:
+async def serve_http(
+    service: Service, port: int, token: str, say: Callable[[str], None], *, tunnel: bool = False
+) -> None:
     """Answer clients until we are stopped. Without a token one is made and said."""
     made = token or secrets.token_urlsafe(24)
-    server = HttpServer(service=service, token=made)
     try:
-        listening = await asyncio.start_server(server.connected, HOST, port)
+        door = listen("mcp", HOST, port, say=say, tunnel=tunnel)
     except OSError as error:
         raise UsageError(f"Port {port} cannot be used: {error.strerror}. Choose another.") from error
-    server.port = listening.sockets[0].getsockname()[1]
-    say(f"listening at http://{HOST}:{server.port}{PATH}")
+    say(f"listening at http://{HOST}:{door.getsockname()[1]}{PATH}")
     if not token:
         say(f"token: {made}  (set TOOLWRIGHT_MCP_TOKEN to choose it)")
+    await serve_at(door, service, Secret(value=made, made=not token))
+
+
+async def serve_at(door: socket.socket, service: Service, secret: Secret) -> None:
+    """Answer clients at a socket that listens, until cancelled."""
+    port = door.getsockname()[1]
+    hosts = frozenset(f"{name}:{port}" for name in OURS)
+    clients = HttpClients(service=service, guard=Guard(secret=secret, hosts=hosts, has_page=False))
+    server = Server(clients)
+    serving = asyncio.create_task(server.serve([door]))
     try:
-        await asyncio.Event().wait()
+        await asyncio.shield(serving)
     finally:
-        # Not `async with` nor `serve_forever`: from Python 3.12 on they wait until the last client goes by itself.
-        listening.close()
-        await server.close()
+        await clients.close()
+        server.should_exit = True
+        await serving
 
 
 @record(slots=True, kw_only=True)
@@ -85,44 +98,21 @@ class HttpSession:
 
 
 @record(slots=True, kw_only=True)
-class HttpServer:
+class HttpClients:
     """All sessions, and the one that the newer family shares, whose requests do not say whose they are."""
 
     service: Service
-    token: str
-    port: int = 0
+    guard: Guard
     sessions: dict[str, HttpSession] = field(default_factory=dict[str, HttpSession])
     _shared: Connection | None = None
-    _tasks: "set[asyncio.Task[Any]]" = field(default_factory=set)
 
-    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the requests of one connection, one after the other."""
-        task = asyncio.current_task()
-        if task is not None:
-            soon(task, self._tasks)
-        exchange = Exchange(reader, writer)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request of the ASGI form."""
+        exchange = Exchange(scope, receive, send, self.guard.headers_for(scope))
         try:
-            while await self._serve_one(exchange):
-                pass
-        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            return  # hung up, or we are closing; the loop would complain of a task that is cancelled
-        finally:
-            writer.close()
-
-    async def close(self) -> None:
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        for client in self.sessions.values():
-            await client.close()
-        if self._shared is not None:
-            await self._shared.close()
-
-    async def _serve_one(self, exchange: Exchange) -> bool:
-        try:
-            if not await read_request(exchange):
-                return False
-            self._admit(exchange)
+            self.guard.admit(scope)
+            if scope["path"] != PATH:
+                raise RpcProblem(404, f"There is nothing here; the address is {PATH}.")
             match exchange.method:
                 case "POST":
                     await self._post(exchange)
@@ -130,26 +120,18 @@ class HttpServer:
                     await self._delete(exchange)
                 case _:
                     raise RpcProblem(405, "Only POST and DELETE are answered here.")
-        except RpcProblem as problem:
-            await exchange.refuse(problem)
-        return exchange.goes_on
+        except HttpRefusal as refusal:
+            await exchange.refuse(refusal)
 
-    def _admit(self, exchange: Exchange) -> None:
-        """Let in who speaks to this machine by its own name and knows the token."""
-        if not _is_ours(f"//{exchange.headers.get('host', '')}", self.port):
-            raise RpcProblem(403, "This server answers on 127.0.0.1 alone.")
-        origin = exchange.headers.get("origin")
-        if origin is not None and not _is_ours(origin, None):
-            raise RpcProblem(403, "Pages of other origins are not answered.")
-        scheme, _, given = exchange.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self.token.encode()):
-            raise RpcProblem(401, "The token is missing or wrong.", {"www-authenticate": "Bearer"})
-        if exchange.path != PATH:
-            raise RpcProblem(404, f"There is nothing here; the address is {PATH}.")
+    async def close(self) -> None:
+        for client in self.sessions.values():
+            await client.close()
+        if self._shared is not None:
+            await self._shared.close()
 
     async def _post(self, exchange: Exchange) -> None:
         try:
-            message = read_json(exchange.body.decode("utf-8", "replace"))
+            message = read_json((await exchange.body()).decode("utf-8", "replace"))
         except ValueError as error:
             raise RpcProblem(400, f"That is no JSON: {error}", code=PARSE_ERROR) from error
         if not isinstance(message, dict):
@@ -242,7 +224,6 @@ class HttpServer:
             hung_up = gone.done()
             for task in (work, gone):
                 task.cancel()
-            # Nobody may be left who reads, before the client can send its next request.
             await asyncio.gather(work, gone, return_exceptions=True)
         if not hung_up:
             answer = work.result()
@@ -295,11 +276,3 @@ def _check_headers(exchange: Exchange, message: Json) -> None:
             raise RpcProblem(
                 400, f"The header {name} is not what the request says.", code=HEADER_MISMATCH, message=message
             )
-
-
-def _is_ours(address: str, port: int | None) -> bool:
-    try:
-        parts = urlsplit(address)
-        return parts.hostname in OURS and (port is None or parts.port == port)
-    except ValueError:
-        return False

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import field
 from typing import Any
 
+from toolwright.app.shown import looks_of
+from toolwright.deadline import time_limit
 from toolwright.definition import Attachment, Call, Result, Tool
 from toolwright.errors import ToolError, UnknownTool, UsageError
 from toolwright.events import Event, PartUpdated
@@ -22,8 +24,6 @@ from toolwright.workspace import Workspace
 
 BEAT = 0.5
 """Seconds between two signs that a call is still at work."""
-NEEDS_MODEL = frozenset({"task", "plan_enter", "plan_exit"})
-"""Tools that are for our own loop: whoever calls us has agents of their own."""
 INSTRUCTIONS = (
     "Tools of a coding agent for one project folder. Read a file before you edit it. Paths may be relative to the "
     "project. Every call is judged by the permission rules of the user; a refusal says why. `changes` shows what was "
@@ -57,6 +57,10 @@ class ClientAnswers:
             return Reply(kind="reject", message=NOBODY)
         return reply_of(question, await ask(form_of(question)))
 
+    def can_ask(self, question: Question) -> bool:
+        """Whether the client whose call it is about can ask somebody."""
+        return self._asked_by(question) is not None
+
     @contextmanager
     def calling(self, call_id: str, caller: ToolCaller) -> Iterator[None]:
         self._callers[call_id] = caller
@@ -83,13 +87,16 @@ class Service:
     only: Sequence[str] = ()
     """The tools to offer; all if none is named."""
 
-    def prepare(self) -> None:
+    async def prepare(self) -> None:
         """Join the tools for undoing, and check the names that were given."""
-        self.workspace.registry.add(ready(tool, "tw mcp serve") for tool in undo_tools(self.workspace))
+        registry = self.workspace.registry
+        registry.add(ready(tool, "tw mcp serve") for tool in undo_tools(self.workspace))
+        await registry.catch_up()
         for name in self.only:
             try:
-                self.workspace.registry.name(name)
-            except UnknownTool as error:
+                await registry.find(name)
+                registry.name(name)
+            except ToolError as error:
                 raise UsageError(str(error)) from error
         if self.workspace.settings.mcp:
             self.workspace.mcp.begin()
@@ -104,7 +111,11 @@ class Service:
         return [_described(tool) for tool in offered if self._offers(tool.id)]
 
     def _offers(self, tool_id: str) -> bool:
-        return tool_id in self.only if self.only else tool_id not in NEEDS_MODEL
+        if self.only:
+            return tool_id in self.only
+        # What hands work to an agent, or on to another, is for our own loop: whoever calls us has agents of their own.
+        look = looks_of(self.workspace).look(tool_id)
+        return not look.child and look.kind != "switch_mode"
 
     async def call(self, session: Session, params: Json, ask: Ask | None, tell: Tell | None) -> Json:
         """Run one call. Whatever goes wrong with it is in the answer."""
@@ -113,22 +124,34 @@ class Service:
             return _answer(Result.failed(ToolError("Name the tool to call.", "schema")))
         call = Call(id=new_id("call"), tool=name, arguments={} if arguments is None else arguments)
         try:
-            await self.workspace.registry.find(name)
-            if not self._offers(self.workspace.registry.name(name)):
-                raise UnknownTool(f"{name} is not offered over this connection.")
+            await self._require(session, name)
         except ToolError as error:
             return _answer(Result.failed(error))
         with self.answers.calling(call.id, ToolCaller(session_id=session.id, ask=ask)):
             async with _Beat(self.workspace, call, tell):
                 return _answer(await session.run_call(call))
 
+    async def _require(self, session: Session, name: str) -> None:
+        """Raise ToolError for a tool that is not there, or not for this connection."""
+        registry = self.workspace.registry
+        await registry.catch_up()
+        await registry.find(name)
+        try:
+            known = registry.name(name)
+        except UnknownTool as error:
+            offered = [tool_id for tool_id in session.offered() if self._offers(tool_id)]
+            raise UnknownTool(registry.unknown(name, offered)) from error
+        if not self._offers(known):
+            raise UnknownTool(f"{name} is not offered over this connection.")
+
 
 class _Beat:
-    """Tells the client now and then that a call is at work, and what it shows."""
+    """Tells the client that a call is at work: now and then, and whenever it shows something else."""
 
     def __init__(self, workspace: Workspace, call: Call, tell: Tell | None) -> None:
         self._bus, self._call, self._tell = workspace.bus, call, tell
         self._title = call.tool
+        self._news = asyncio.Event()
         self._leave: Callable[[], None] = lambda: None
         self._task: asyncio.Task[None] | None = None
 
@@ -149,13 +172,17 @@ class _Beat:
         state = event.part.state
         if event.part.call_id == self._call.id and isinstance(state, Running) and state.title:
             self._title = state.title
+            self._news.set()
 
     async def _beat(self, tell: Tell) -> None:
-        seconds = 0.0
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
         while True:
-            await asyncio.sleep(BEAT)
-            seconds += BEAT
-            await tell({"progress": seconds, "message": self._title})
+            with suppress(TimeoutError):
+                async with time_limit(BEAT):
+                    await self._news.wait()
+            self._news.clear()
+            await tell({"progress": round(loop.time() - begun, 6), "message": self._title})
 
 
 def _described(tool: Tool) -> Json:
@@ -182,7 +209,8 @@ def _block(attachment: Attachment) -> Json:
     if not head.startswith("data:") or not head.endswith(";base64"):
         name = attachment.filename or attachment.url
         return {"type": "resource_link", "uri": attachment.url, "name": name, "mimeType": attachment.mime}
-    if attachment.mime.startswith("image/"):
-        return {"type": "image", "data": data, "mimeType": attachment.mime}
+    kind = attachment.mime.partition("/")[0]
+    if kind in ("image", "audio"):
+        return {"type": kind, "data": data, "mimeType": attachment.mime}
     uri = f"attachment:///{attachment.filename or 'file'}"
     return {"type": "resource", "resource": {"uri": uri, "mimeType": attachment.mime, "blob": data}}

@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
+from toolwright.app.undoing import undo_asked
 from toolwright.definition import Result, Tool, ToolContext, tool
 from toolwright.diff import unified
 from toolwright.errors import ToolError, UsageError
-from toolwright.request import Request
+from toolwright.inbox import WrongAnswer
 from toolwright.session.changes import Changes
-from toolwright.session.undo import Selection, Undo
+from toolwright.session.undone import Selection
 from toolwright.workspace import Workspace
 
 
@@ -18,7 +19,7 @@ def undo_tools(workspace: Workspace) -> list[Tool]:
     async def changes(ctx: ToolContext) -> Result:
         """Shows what the calls over this connection have changed in files so far, as differences."""
         await ctx.ask("changes", "*")
-        made = Changes(workspace.files.journal)
+        made = Changes(workspace.files.journal, workspace.files.hides)
         made.follow(ctx.session_id)
         found = [one for one in made.sum_up() if one.before != one.after]
         shown = [unified(one.file, one.before, one.after).rstrip() for one in found]
@@ -32,15 +33,10 @@ def undo_tools(workspace: Workspace) -> list[Tool]:
 
         A file that somebody else has changed since is left alone, and then nothing is undone.
         """
-        session = workspace.sessions_open[ctx.session_id]
-        undo = await Undo.of(workspace.files, session.conversation)
-        selection = Selection(file=file_path)
         try:
-            plans = undo.plan(selection)
-            places = [workspace.files.tree.place(plan.path) for plan in plans]
-            asked = [Request(permission="edit", patterns=(place.pattern,)) for place in places]
-            await ctx.ask_all(*(one for place in places for one in place.external()), *asked)
-            await undo.revert(selection)
+            plans = await undo_asked(ctx, workspace, Selection(file=file_path))
+        except WrongAnswer:
+            raise
         except UsageError as error:
             raise ToolError(str(error), "not_found") from error
         told = [f"{plan.kind} {plan.path}" for plan in plans]
