@@ -3,25 +3,37 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from toolwright.agents import Agent
+from toolwright.app.background import AgentAtWork, agents_below
+from toolwright.app.model_choices import ModelChoice, ProviderChoice, RecentModels
+from toolwright.app.shown import looks_of
+from toolwright.app.undoing import redo, standing, standing_changes, undo
+from toolwright.app.words import first_sentence
 from toolwright.commands import Command
 from toolwright.errors import UsageError
 from toolwright.events import Event
+from toolwright.ids import new_id
 from toolwright.inbox import Question, Reply, RuleTrial
 from toolwright.jsontypes import Json
-from toolwright.messages import Assistant, Message, SessionInfo, User
+from toolwright.messages import Assistant, Message, SessionInfo
 from toolwright.models.info import ModelInfo
 from toolwright.models.model import ModelError
-from toolwright.permission.explain import explain, lines
+from toolwright.proof.conditions import check_conditions
+from toolwright.proof.evidence import described
+from toolwright.proof.goal import goal_of
 from toolwright.record import record
-from toolwright.request import Request
 from toolwright.services import Todo
+from toolwright.session.asking import answered
+from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnResult
 from toolwright.session.session import Session
-from toolwright.session.undo import FileUndo, NothingToUndo, Selection, Undo
+from toolwright.session.undone import FileUndo, Selection
 from toolwright.workspace import Workspace
+
+if TYPE_CHECKING:
+    from toolwright.session.search import Hit
 
 FOLLOWED = 20_000
 """Events that wait for a surface that is busy, such as one whose user reads a question."""
@@ -40,6 +52,10 @@ class SessionUse:
     by_agent: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
+FUZZY = 24
+"""Letters of a name by which files are looked for."""
+
+
 @record(frozen=True, slots=True, kw_only=True)
 class UsableModels:
     """Models that could be chosen as this machine is."""
@@ -50,7 +66,7 @@ class UsableModels:
     """Models that a server on this machine serves."""
 
 
-class Backend(Protocol):
+class Project(Protocol):
     """One project, as a surface sees it: its sessions, what happens in them, and the questions that wait."""
 
     directory: Path
@@ -61,10 +77,21 @@ class Backend(Protocol):
     def follow(self) -> AsyncIterator[Event]:
         """Everything that happens from now on."""
 
+    def subscribe(self, hear: Callable[[Event], None]) -> Callable[[], None]:
+        """Tell of everything as it happens, until the function that is returned is called."""
+
     # Sessions.
-    async def begin(self, agent: str = "") -> SessionInfo: ...
+    async def begin(self, agent: str = "", title: str = "") -> SessionInfo: ...
     async def resume(self, session_id: str) -> SessionInfo: ...
-    async def sessions(self, limit: int) -> list[SessionInfo]: ...
+    async def session(self, session_id: str) -> SessionInfo:
+        """What is known of a session of this project."""
+
+    async def sessions(self, limit: int, *, below: bool = False) -> list[SessionInfo]:
+        """The last used first; those of subagents too, if `below` is wanted."""
+
+    async def search(self, words: str) -> "list[Hit]":
+        """The sessions in which all of these words were said or called, the best first."""
+
     async def delete(self, session_id: str) -> None: ...
     async def rename(self, session_id: str, title: str) -> SessionInfo: ...
     async def fork(self, session_id: str, before: str = "") -> SessionInfo:
@@ -77,10 +104,20 @@ class Backend(Protocol):
     async def jobs(self, session_id: str) -> list[tuple[str, str]]:
         """Name and command of what a session has left running in the background."""
 
+    async def background(self, session_id: str) -> list[AgentAtWork]:
+        """The agents that work in the background below a session, and those that are done. Each is told something by
+        `steer` and stopped by `abort`, with its own session."""
+
     # Turns.
-    async def prompt(
-        self, session_id: str, text: str, *, agent: str = "", model: str = "", variant: str = ""
-    ) -> TurnResult: ...
+    async def prompt(self, session_id: str, prompt: Prompt) -> TurnResult:
+        """Answer a prompt. Its `command` is carried out; so is one that the text begins with."""
+
+    async def check_goal(self, command: str) -> None:
+        """Raise UsageError for a goal that cannot be met as it stands."""
+
+    async def evidence(self, session_id: str) -> list[str]:
+        """Tell whether the work of a session is shown to be done, and what speaks for and against it."""
+
     async def steer(self, session_id: str, text: str) -> bool:
         """Tell the agent something before its next step; False if it is not at work."""
 
@@ -118,6 +155,20 @@ class Backend(Protocol):
         """Files of the project whose path holds these letters, the newest first."""
 
     async def usable_models(self) -> UsableModels: ...
+    async def model_choices(self) -> list[ModelChoice]:
+        """The models with what they cost and can do, and whether there is a key for them."""
+
+    async def recent_models(self) -> list[str]:
+        """The models that were chosen last."""
+
+    async def remember_model(self, name: str) -> None: ...
+    async def providers(self) -> list[ProviderChoice]: ...
+    async def store_key(self, provider: str, key: str) -> None:
+        """Keep the key of a provider, readable by the user alone."""
+
+    async def log_in(self, provider: str, show: Callable[[str], None]) -> None:
+        """Have the person log in to a provider; `show` tells what to do."""
+
     async def model_of(self, agent: str, session_id: str = "") -> str:
         """The model that would answer this agent's next prompt in a session; empty if none is chosen."""
 
@@ -137,24 +188,34 @@ class Backend(Protocol):
         """Kind, name and state of the MCP servers, language servers and formatters that are configured."""
 
 
-class LocalBackend:
+class LocalProject:
     """The protocol over a workspace of this process. The workspace must leave questions open: `answer=answer_later`."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.directory = self.here = workspace.directory
+        self.looks = looks_of(workspace)
 
     def follow(self) -> AsyncIterator[Event]:
-        return self.workspace.bus.follow(limit=FOLLOWED)
+        return self.looks.events(self.workspace.bus.follow(limit=FOLLOWED))
 
-    async def begin(self, agent: str = "") -> SessionInfo:
-        return self.workspace.sessions.create(agent=agent).info
+    def subscribe(self, hear: Callable[[Event], None]) -> Callable[[], None]:
+        return self.workspace.bus.subscribe(lambda event: hear(self.looks.event(event)))
+
+    async def begin(self, agent: str = "", title: str = "") -> SessionInfo:
+        return self.workspace.sessions.create(agent=agent, title=title).info
 
     async def resume(self, session_id: str) -> SessionInfo:
         return (await self._session(session_id)).info
 
-    async def sessions(self, limit: int) -> list[SessionInfo]:
-        return await self.workspace.sessions.listed(limit, roots=True)
+    async def session(self, session_id: str) -> SessionInfo:
+        return await self.workspace.sessions.own(session_id)
+
+    async def sessions(self, limit: int, *, below: bool = False) -> list[SessionInfo]:
+        return await self.workspace.sessions.listed(limit, roots=not below)
+
+    async def search(self, words: str) -> "list[Hit]":
+        return await self.workspace.sessions.search(words)
 
     async def delete(self, session_id: str) -> None:
         await self.workspace.sessions.delete(session_id)
@@ -169,13 +230,15 @@ class LocalBackend:
 
     async def messages(self, session_id: str) -> list[Message]:
         """Without those that were undone."""
-        return standing(await self.workspace.sessions.messages(session_id), (await self._session(session_id)).info)
+        conversation = (await self._session(session_id)).conversation
+        return [self.looks.message(one) for one in standing(await conversation.all_messages(), conversation.info)]
 
     async def exported(self, session_id: str) -> Json:
         return await self.workspace.sessions.exported(session_id)
 
     async def use_of(self, session_id: str) -> SessionUse:
-        return used(await self.messages(session_id), self._limit)
+        conversation = (await self._session(session_id)).conversation
+        return used(await conversation.all_messages(), conversation.info, self._limit)
 
     async def todos(self, session_id: str) -> list[Todo]:
         return await self.workspace.todos.of(session_id)
@@ -185,21 +248,27 @@ class LocalBackend:
             return []
         return [(job.name, job.command) for job in self.workspace.jobs.running(session_id)]
 
-    async def prompt(
-        self, session_id: str, text: str, *, agent: str = "", model: str = "", variant: str = ""
-    ) -> TurnResult:
-        session = await self._session(session_id)
-        return await session.prompt(text, agent=agent, model=model or None, variant=variant)
+    async def background(self, session_id: str) -> list[AgentAtWork]:
+        return agents_below(self.workspace, session_id)
+
+    async def prompt(self, session_id: str, prompt: Prompt) -> TurnResult:
+        prompt = prompt if prompt.message_id else replace(prompt, message_id=new_id("msg"))
+        return await answered(await self._session(session_id), prompt)
+
+    async def check_goal(self, command: str) -> None:
+        if wanted := goal_of(command):
+            check_conditions(wanted, str(self.directory))
+
+    async def evidence(self, session_id: str) -> list[str]:
+        from toolwright.session.judging import judge_of
+
+        return described((await (await judge_of(self.workspace, session_id)).evidence()).as_json())
 
     async def steer(self, session_id: str, text: str) -> bool:
         return (await self._session(session_id)).turns.steer(text)
 
     async def abort(self, session_id: str) -> None:
         await (await self._session(session_id)).abort()
-        # A command that a subagent carries out is a turn of the session below alone.
-        below = [one for one in self.workspace.sessions_open.values() if session_id in one.callers]
-        for session in below:
-            await session.abort()
 
     async def compact(self, session_id: str, model: str = "") -> None:
         await (await self._session(session_id)).turns.compact(model)
@@ -211,34 +280,21 @@ class LocalBackend:
         self.workspace.inbox.reply(question_id, reply)
 
     async def explained(self, question: Question) -> list[str]:
-        session = await self._session(question.session_id)
-        request = Request(permission=question.permission, patterns=question.patterns, always=question.always)
-        approvals = self.workspace.gate.approvals.of((session.id, *session.callers))
-        return lines(explain(session.ruled_agent.policy, request, approvals))
+        from toolwright.app.explaining import explain_waiting, lines
+
+        return [line for one in explain_waiting(self.workspace.gate, question.id) or () for line in lines(one)]
 
     async def tried(self, question: Question, patterns: Sequence[str]) -> RuleTrial:
         return question.tried(patterns)
 
     async def changes(self, session_id: str) -> list[FileUndo]:
-        messages = await self.workspace.sessions.messages(session_id)
-        undo = await self._undo(session_id)
-        return undo.plan(Selection(turn=messages[0].info.id)) if messages and undo.changes() else []
+        return await standing_changes(self.workspace, await self._session(session_id))
 
     async def undo(self, session_id: str, selection: Selection, *, preview: bool = False) -> list[FileUndo]:
-        undo = await self._undo(session_id)
-        if selection.empty:
-            selection = Selection(turn=last_turn(await self.messages(session_id)).id)
-        try:
-            plans = undo.plan(selection)
-        except NothingToUndo:
-            if preview or selection != Selection(turn=selection.turn):
-                raise
-            undo.leave_out(selection.turn)
-            return []
-        return plans if preview else await undo.revert(selection)
+        return await undo(self.workspace, await self._session(session_id), selection, preview=preview)
 
     async def redo(self, session_id: str) -> list[FileUndo]:
-        return await (await self._undo(session_id)).unrevert()
+        return await redo(self.workspace, await self._session(session_id))
 
     async def agents(self) -> list[Agent]:
         return [agent for agent in self.workspace.agents.visible() if agent.mode != "subagent"]
@@ -259,9 +315,63 @@ class LocalBackend:
         from toolwright.files.search import find_files
 
         folder, _, name = words.rpartition("/")
-        letters = "".join(one if one.isalnum() else "?" for one in name)
-        found = await find_files(self.directory, f"**/*{letters}*" if letters else "**/*")
-        return [path for path in found.paths if folder in path]
+        # What stands in the name as it was typed comes before what only has its letters in their order.
+        letters = [one if one.isalnum() else "?" for one in name[:FUZZY]]
+        found = await find_files(self.directory, f"**/*{'*'.join(letters)}*" if letters else "**/*")
+        fitting = [path for path in found.paths if folder in path]
+        return sorted(fitting, key=lambda path: name.lower() not in path.rpartition("/")[2].lower())
+
+    async def model_choices(self) -> list[ModelChoice]:
+        from toolwright.app.models import readiness
+
+        catalog = self.workspace.connections.catalog
+        ready = {one.id: readiness(self.workspace, one)[0] for one in catalog.providers()}
+        return [
+            _choice(model, is_ready=is_ready)
+            for provider, is_ready in ready.items()
+            for model in catalog.models(provider)
+            if model.status != "deprecated"
+        ]
+
+    @property
+    def _recent(self) -> RecentModels:
+        return RecentModels(file=self.workspace.folders.data / "models.jsonl")
+
+    async def recent_models(self) -> list[str]:
+        return self._recent.names()
+
+    async def remember_model(self, name: str) -> None:
+        self._recent.remember(name)
+
+    async def providers(self) -> list[ProviderChoice]:
+        from toolwright.app.logins import Logins
+        from toolwright.app.models import readiness
+
+        found = self.workspace.connections.catalog.providers()
+        logins = {name for name, ways in (await Logins(self.workspace).ways()).items() if ways[0].authorizes}
+        return [
+            ProviderChoice(
+                id=one.id, name=one.name, ready=readiness(self.workspace, one)[0], login=one.service in logins
+            )
+            for one in found
+        ]
+
+    async def store_key(self, provider: str, key: str) -> None:
+        import asyncio
+
+        from toolwright.auth import AuthFile, checked_key
+
+        await asyncio.to_thread(AuthFile(self.workspace.folders.auth).put, provider, checked_key(key))
+        self.workspace.connections.use_stored(provider)
+
+    async def log_in(self, provider: str, show: Callable[[str], None]) -> None:
+        from toolwright.app.logins import Logins
+
+        logins = Logins(self.workspace)
+        try:
+            await logins.log_in(provider, show)
+        finally:
+            await logins.close()
 
     async def usable_models(self) -> UsableModels:
         import asyncio
@@ -275,18 +385,19 @@ class LocalBackend:
         keyed: list[str] = []
         for provider in catalog.providers():
             try:
-                key = find_key(provider, workspace.environment, stored.get(provider.id))
+                has_login = workspace.connections.has_login(provider.id)
+                ready = has_login or find_key(provider, workspace.environment, stored.get(provider.id)) is not None
             except ModelError:
                 continue
             first = next(iter(catalog.models(provider.id)), None)
-            if key is not None and first is not None:
+            if ready and first is not None:
                 keyed.append(first.full_name)
         servers = await asyncio.to_thread(find_local_servers)
         local = [f"{server.provider}/{model.id}" for server in servers for model in server.models]
         return UsableModels(keys=tuple(keyed), local=tuple(local))
 
     async def model_of(self, agent: str, session_id: str = "") -> str:
-        named = self.workspace.agents.by_name.get(agent)
+        named = self.workspace.agents.find(agent)
         last = (await self._session(session_id)).conversation.last_user() if session_id else None
         return (named.model if named else "") or (str(last.model) if last else "") or self.workspace.default_model
 
@@ -302,19 +413,13 @@ class LocalBackend:
             await session.close()
 
     async def approvals(self) -> list[tuple[str, str, str]]:
-        return [(scope, one.permission, one.pattern) for scope, one in self.workspace.gate.approvals.listed()]
+        return [(scope, one.permission, one.text) for scope, one in self.workspace.gate.approvals.listed()]
 
     async def explain(self, tool: str, argument: str, agent: str) -> list[str]:
-        from toolwright.policy.judging import requests_of
+        from toolwright.app.explaining import explain_argument
 
-        session = self.workspace.session(agent)
-        try:
-            approvals = self.workspace.gate.approvals.of((session.id,))
-            requests = await requests_of(self.workspace, session, tool, argument)
-            found = [line for one in requests for line in lines(explain(session.ruled_agent.policy, one, approvals))]
-            return found or [f"{tool} needs no permission for this."]
-        finally:
-            await session.close()
+        found = await explain_argument(self.workspace, tool, argument, agent)
+        return [line for passage in found.passages for line in passage]
 
     async def programs(self) -> list[tuple[str, str, str]]:
         workspace = self.workspace
@@ -327,9 +432,6 @@ class LocalBackend:
 
     async def _session(self, session_id: str) -> Session:
         return await self.workspace.sessions.open(session_id)
-
-    async def _undo(self, session_id: str) -> Undo:
-        return await Undo.of(self.workspace.files, (await self._session(session_id)).conversation)
 
     def _info(self, name: str) -> ModelInfo:
         """What is known of a model; one that is in no list, such as a script, tells it when it is opened."""
@@ -350,38 +452,32 @@ def answer_later(_: Question) -> Reply | None:
     return None
 
 
-def standing(messages: Sequence[Message], info: SessionInfo) -> list[Message]:
-    """The messages of a session without those that were undone."""
-    mark = (info.revert or {}).get("messageID")
-    end = next((at for at, one in enumerate(messages) if one.info.id == mark), len(messages))
-    return list(messages[:end])
+def _choice(model: ModelInfo, *, is_ready: bool) -> ModelChoice:
+    able = {"thinks": model.reasoning, "sees": "image" in model.accepts, "no tools": not model.tools}
+    return ModelChoice(
+        full_name=model.full_name,
+        name=model.name,
+        context=model.limits.context,
+        input_price=model.prices.input,
+        output_price=model.prices.output,
+        can=tuple(name for name, can in able.items() if can),
+        ready=is_ready,
+    )
 
 
-def last_turn(messages: Sequence[Message]) -> User:
-    """The last prompt that stands."""
-    for message in reversed(messages):
-        if isinstance(message.info, User) and message.text:
-            return message.info
-    raise UsageError("There is no turn left to undo in this session.")
-
-
-def used(messages: Sequence[Message], limit: Callable[[str], int]) -> SessionUse:
-    """What messages took; `limit` says how many tokens a model can take."""
+def used(messages: Sequence[Message], info: SessionInfo, limit: Callable[[str], int]) -> SessionUse:
+    """What a session took, with what was undone; `limit` says how many tokens a model can take."""
     replies = [one.info for one in messages if isinstance(one.info, Assistant)]
-    by_agent: dict[str, float] = {}
+    gone = info.spent or {}
+    by_agent: dict[str, float] = dict(gone.get("cost", {}))
     for reply in replies:
         by_agent[reply.agent] = by_agent.get(reply.agent, 0.0) + reply.cost
-    last = next((reply for reply in reversed(replies) if reply.tokens.total), None)
+    stands = [one.info for one in standing(messages, info) if isinstance(one.info, Assistant)]
+    last = next((reply for reply in reversed(stands) if reply.tokens.total), None)
     return SessionUse(
-        cost=sum(reply.cost for reply in replies),
-        tokens=sum(reply.tokens.total for reply in replies),
+        cost=sum(by_agent.values()),
+        tokens=sum(reply.tokens.total for reply in replies) + int(gone.get("tokens", 0)),
         context=last.tokens.total if last else 0,
         limit=limit(f"{last.provider_id}/{last.model_id}") if last else 0,
         by_agent=by_agent,
     )
-
-
-def first_sentence(text: str) -> str:
-    """What stands first in a description."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    return first.partition(". ")[0].strip()

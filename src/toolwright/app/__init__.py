@@ -1,0 +1,1 @@
+"""One door for people: whatever two surfaces would decide, decided once."""

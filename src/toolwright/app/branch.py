@@ -1,0 +1,21 @@
+"""The branch of a folder that is checked out, read from git's own files."""
+
+from pathlib import Path
+
+from toolwright.plainfile import read_start
+
+_HEAD = "ref: refs/heads/"
+_LONGEST = 64 * 1024
+
+
+def branch_of(root: Path) -> str:
+    """Its name; empty without git, and where no branch is checked out."""
+    git = root / ".git"
+    if git.is_file():  # a worktree, which says where the rest is
+        git = root / _text(git).removeprefix("gitdir:").strip()
+    head = _text(git / "HEAD").strip()
+    return head.removeprefix(_HEAD) if head.startswith(_HEAD) else ""
+
+
+def _text(path: Path) -> str:
+    return read_start(path, _LONGEST).decode("utf-8", "replace")
