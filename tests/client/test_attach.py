@@ -58,7 +58,7 @@ async def test_a_person_talks_to_a_server_on_the_full_screen(tmp_path: Path) -> 
     pytest.importorskip("textual", reason="the full screen needs textual: pip install 'toolwright[tui]'")
 
     def talk(terminal: Terminal) -> None:
-        terminal.wait_for("sk for something")
+        terminal.wait_for("sk anything")
         os.write(terminal.screen, b"hello\r")
         terminal.wait_for("1 step")
         os.write(terminal.screen, b"\x04")
@@ -103,7 +103,7 @@ async def test_what_a_program_asked_that_has_ended_is_put_by_the_next_on_the_ful
     shown = threading.Event()
 
     def talk(terminal: Terminal) -> None:
-        terminal.wait_for("May the agent do this?")
+        terminal.wait_for("build wants to")
         shown.set()
         terminal.wait_for("Done there.")
         os.write(terminal.screen, b"\x04")
@@ -128,5 +128,5 @@ async def test_an_agent_or_session_that_is_not_there_is_said_in_a_sentence(tmp_p
 
     async with served(project(tmp_path)) as server:
         await at(server, see("There is no agent 'nobody' there"), "--agent", "nobody")
-        await at(server, see("There is no session 'none' there"), "--session", "none")
-        await at(server, see("There is no session to continue there"), "--continue")
+        await at(server, see("There is no session 'none'"), "--session", "none")
+        await at(server, see("There is no session to go on with"), "--continue")

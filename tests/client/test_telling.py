@@ -97,3 +97,17 @@ def test_of_what_somebody_has_read_only_the_rest_is_told() -> None:
     telling = Telling()
     telling.seen(S, [Message(USER), Message(REPLY, {"prt_1": text("ab")})])
     assert words_of(told(telling, PartUpdated(part=text("abc", end=2)))) == "c"
+
+
+def test_a_message_that_came_while_nothing_was_heard_is_told() -> None:
+    telling = Telling()
+    told(telling, MessageUpdated(info=USER))
+    events = list(telling.catch_up(S, [Message(USER), Message(REPLY, {"prt_1": text("Hello.", end=2)})], at_work=False))
+    assert MessageUpdated(info=REPLY) in events
+    assert words_of(events) == "Hello." or any(isinstance(one, PartUpdated) for one in events)
+
+
+def test_a_message_from_before_that_was_never_told_is_not_told_later() -> None:
+    telling = Telling()
+    told(telling, MessageUpdated(info=REPLY))
+    assert list(telling.catch_up(S, [Message(USER), Message(REPLY)], at_work=False)) == []

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,15 +12,17 @@ import pytest
 
 from tests.waiting import PATIENCE, patience
 from toolwright.models.model import Model
+from toolwright.peers import listen
 from toolwright.testing import ScriptedModel, make_workspace
 
 pytest.importorskip("starlette", reason="the server's parts are an extra")
 pytest.importorskip("uvicorn", reason="the server's parts are an extra")
 
+from toolwright.app.server_secret import Secret
+from toolwright.http_server.guard import Guard
+from toolwright.http_server.uvicorn_server import Server
 from toolwright.server.app import Application
-from toolwright.server.guard import Guard
-from toolwright.server.running import Options, _config, _hosts, _Server
-from toolwright.server.secret import Secret
+from toolwright.server.running import Options, _hosts
 from toolwright.server.serving import Serving, answered_later
 
 TOKEN = "a-token-for-tests"
@@ -114,6 +115,7 @@ async def served(
     secret: Secret | None = Secret(value=TOKEN),  # noqa: B008 - a frozen record
     port: int = 0,
     after_kill: bool = False,
+    trust: bool = True,
     **guarding: Any,
 ) -> AsyncIterator[Served]:
     """A server over a folder, whose model plays the turns."""
@@ -121,17 +123,18 @@ async def served(
     chosen = model or ScriptedModel(*turns)
 
     def make(path: Path) -> Any:
-        return make_workspace(path, model=chosen, config=config, user=answered_later, client="app", keep=True)
+        return make_workspace(
+            path, model=chosen, config=config, user=answered_later, client="app", keep=True, trust=trust
+        )
 
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    made.bind(("127.0.0.1", port))
+    made = listen("serve", "127.0.0.1", port)
     port = made.getsockname()[1]
     folders = [folder.resolve(), *(one.resolve() for one in more_folders)]
-    serving = Serving(folders, make, protected=secret is not None, after_kill=after_kill)
+    page_key = secret.page_key() if secret else ""
+    serving = Serving(folders, make, protected=secret is not None, page_key=page_key, after_kill=after_kill)
     options = Options(folders=folders, secret=secret, environment={})
-    guard = Guard(secret=secret, hosts=_hosts(options, port), port=port, **guarding)
-    server = _Server(_config(Application(serving, guard, quiet=True)))
+    guard = Guard(secret=secret, hosts=_hosts(options, port), page_key=page_key, **guarding)
+    server = Server(Application(serving, guard, quiet=True))
     running = asyncio.create_task(server.serve([made]))
     one = Served(f"http://127.0.0.1:{port}", serving, folder)
     try:

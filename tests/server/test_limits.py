@@ -15,7 +15,7 @@ import pytest
 from tests.server.harness import TOKEN, Served, listening, served
 from tests.server.test_session import ASK_EDIT, EDIT, READ, project
 from tests.waiting import PATIENCE, patience
-from toolwright.server.guard import AT_ONCE, HEADERS
+from toolwright.http_server.guard import AT_ONCE, HEADERS
 from toolwright.server.projects import OPEN_SESSIONS
 from toolwright.server.routes.streams import STREAMS
 

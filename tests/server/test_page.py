@@ -45,12 +45,24 @@ def write_long(after: str) -> tuple[Any, Any]:
 
 
 async def test_the_page_is_small_and_makes_no_html_from_text() -> None:
-    assert sum(file.stat().st_size for file in PAGE.iterdir()) < 250_000
+    assert sum(file.stat().st_size for file in PAGE.iterdir()) < 280_000
     others = ("preact.js", "marked.js", "prism.js")
     for file in PAGE.glob("*.js"):
         if file.name not in others:
             for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "://cdn"):
                 assert word not in file.read_text(), (file, word)
+
+
+async def test_what_cannot_be_taken_back_says_so_and_is_allowed_once(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    push = {"tools": [{"name": "bash", "args": {"command": "git push --force", "description": "Push"}}]}
+    async with served(folder, push, {"text": "Done."}) as server, opened(server.url) as page:
+        await say(page, "push it")
+        asked = dialog(page, "Permission")
+        sentence = "`git push --force` cannot be taken back; acts on the remote repository"
+        await expect(asked.get_by_text(sentence, exact=True)).to_be_visible()
+        await expect(asked).to_contain_text("Why it is asked: the rule act final: ask")
+        await expect(asked).to_contain_text("This can only be allowed once at a time.")
 
 
 async def test_a_prompt_is_answered_with_a_permission_that_says_all(tmp_path: Path) -> None:
@@ -113,10 +125,10 @@ async def test_a_rule_is_edited_and_tried_before_it_is_stored(tmp_path: Path) ->
         await expect(asked).to_contain_text("does not answer the question")
         await expect(button(asked, "Always allow")).to_be_disabled()
         await rule.fill("echo *")
-        await expect(asked).to_contain_text("answers this question and one asked before")
+        await expect(asked).to_contain_text("Covers this call and one asked before")
         await expect(asked.get_by_role("listitem")).to_have_text("echo a")
         await rule.fill("echo b")
-        await expect(asked).to_contain_text("none that was asked before")
+        await expect(asked).to_contain_text("none of the earlier ones")
         await button(asked, "Always allow").click()
         await expect(conversation(page)).to_contain_text("Done.")
         assert [one["pattern"] for one in await server.get("/tw/approvals")] == ["echo b"]
@@ -267,6 +279,19 @@ async def test_pieces_calls_and_turns_are_undone_after_a_preview(tmp_path: Path)
         await conversation(page).get_by_role("button", name="Redo").click()
         await expect(conversation(page)).not_to_contain_text("messages undone")
         assert (folder / "long.txt").read_text() == after
+
+
+async def test_a_turn_that_changed_no_file_is_undone_and_made_again(tmp_path: Path) -> None:
+    async with served(project(tmp_path), {"text": "Only words."}) as server, opened(server.url) as page:
+        await say(page, "say something")
+        await expect(conversation(page)).to_contain_text("Only words.")
+        await page.keyboard.press("Alt+z")
+        undo = dialog(page, "Undo")
+        await expect(undo).to_contain_text("No file was changed. What was said from there on no longer counts.")
+        await button(undo, "Undo").click()
+        await expect(conversation(page)).to_contain_text("2 messages undone")
+        await conversation(page).get_by_role("button", name="Redo").click()
+        await expect(conversation(page)).not_to_contain_text("messages undone")
 
 
 async def test_agents_stand_in_a_tree_and_calls_say_why_they_were_allowed(tmp_path: Path) -> None:

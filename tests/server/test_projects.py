@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from toolwright.http_server.refusal import HttpRefusal
 from toolwright.server.projects import Projects
-from toolwright.server.refusal import HttpRefusal
 from toolwright.session.store import StorageError
 from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace

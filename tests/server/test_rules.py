@@ -13,14 +13,14 @@ from tests.server.harness import TOKEN, listening, served
 from tests.server.test_security import plain
 from tests.server.test_session import ASK_EDIT, EDIT, READ, project
 from tests.waiting import until
+from toolwright.app.server_secret import Secret
 from toolwright.events import FileEdited
-from toolwright.server import listeners, running, waiting
+from toolwright.server import listeners, running
+from toolwright.server.routes import prompts
 from toolwright.server.running import Options
-from toolwright.server.secret import Secret
 
 if TYPE_CHECKING:
-    import uvicorn
-
+    from toolwright.http_server.uvicorn_server import Server
     from toolwright.server.serving import Serving
 
 SLEEP = {"tools": [{"name": "bash", "args": {"command": "sleep 100", "description": "wait"}}]}
@@ -59,7 +59,7 @@ async def test_a_stream_gives_signs_of_life_and_every_frame_is_one_line_of_data(
 async def test_a_long_turn_is_kept_alive_with_blanks_before_its_json(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "BLANK_SECONDS", 0.01)
+    monkeypatch.setattr(prompts, "BLANK_SECONDS", 0.01)
     async with served(project(tmp_path), SLEEP) as server:
         session = await server.session()
         body = {"parts": [{"type": "text", "text": "wait"}]}
@@ -230,7 +230,7 @@ async def test_a_second_signal_ends_the_program_at_once(tmp_path: Path, monkeypa
         async def end(self) -> None:
             await asyncio.Event().wait()
 
-    stop = running._Stop(cast("Serving", Slow()), cast("uvicorn.Server", object()), note)
+    stop = running._Stop(cast("Serving", Slow()), cast("Server", object()), note)
     monkeypatch.setattr("os._exit", ended.append)
     stop()
     assert ended == []

@@ -4,14 +4,17 @@ import asyncio
 import json
 import os
 import signal
+import stat
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests.waiting import patience
+from tests.ports import free_port
+from tests.waiting import patience, read_pipe, until
 from toolwright.client import Client, ServerError
 
 pytestmark = pytest.mark.slow
@@ -43,7 +46,7 @@ async def running(tmp_path: Path, *options: str, **variables: str) -> AsyncItera
     (settings / "toolwright.json").write_text(json.dumps({"model": f"scripted/{script}", "sandbox": "off"}))
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), **variables}
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "toolwright", "serve", "--port", "0", *options),
+        *(sys.executable, "-m", "toolwright", "serve", "--port", str(free_port()), *options),
         cwd=folder,
         env=environment,
         stdout=asyncio.subprocess.PIPE,
@@ -165,14 +168,33 @@ async def test_after_a_kill_the_secret_is_the_same_and_after_an_end_in_order_ano
         assert json.loads(server.note.read_text())["token"] != first
 
 
-async def test_the_page_is_opened_in_the_browser_of_who_wants_it(tmp_path: Path) -> None:
-    browser, opened = tmp_path / "browser", tmp_path / "opened"
+async def test_the_page_is_opened_in_the_browser_of_who_wants_it_by_a_private_file(
+    tmp_path: Path, outside: Path
+) -> None:
+    # Commands may write the temporary folder: no browser of ours is looked up there.
+    browser, opened = outside / "browser", tmp_path / "opened"
     os.mkfifo(opened)
     browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
     browser.chmod(0o755)
     async with running(tmp_path, "--open", BROWSER=f"{browser} %s") as server, server.client() as client:
-        assert (await asyncio.to_thread(opened.read_text)).startswith(f"{server.url}/k-")
-        assert (await client.send("GET", "/global/health"))["healthy"]
+        told = urlsplit((await read_pipe(opened)).strip())
+        assert told.scheme == "file"
+        file = Path(unquote(told.path))
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+        token = json.loads(server.note.read_text())["token"]
+        assert f'content="0;url={server.url}/k-{token}"' in file.read_text()
+        await client.send("GET", "/tw/page/key")
+        await until(lambda: not file.exists())
+
+
+async def test_nothing_is_left_of_a_page_that_nobody_opened(tmp_path: Path) -> None:
+    async with running(tmp_path, "--open", BROWSER="true %s") as server:
+        folder = server.note.parent.parent / "open"
+        await until(lambda: folder.is_dir() and list(folder.iterdir()))
+        server.process.terminate()
+        await server.process.wait()
+        assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("command", ["serve", "web"])

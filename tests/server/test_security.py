@@ -8,12 +8,14 @@ import stat
 import subprocess
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 import pytest
 
 from tests.server.harness import TOKEN, Served, served
-from toolwright.server.secret import Secret, find_token, leave_note
+from toolwright.app.server_secret import Secret, find_token, leave_note
+from toolwright.cli import main
 
 
 async def plain(server: Served, method: str = "GET", path: str = "/path", **more: Any) -> httpx2.Response:
@@ -22,13 +24,22 @@ async def plain(server: Served, method: str = "GET", path: str = "/path", **more
         return await client.request(method, path, **more)
 
 
-async def test_without_the_secret_nothing_is_told(tmp_path: Path) -> None:
+async def test_without_the_secret_nothing_is_told_but_the_page_which_asks_for_it(tmp_path: Path) -> None:
     async with served(tmp_path / "p") as server:
-        for path in ("/", "/path", "/doc", "/event", "/nowhere", "/global/health", "/page/app.js"):
+        for path in ("/path", "/doc", "/event", "/nowhere", "/global/health", "/tw/page/key", "/page", "//page/app.js"):
             answer = await plain(server, path=path)
             assert answer.status_code == 401
             assert answer.headers["www-authenticate"].startswith("Basic")
             assert TOKEN not in answer.text
+        for path in ("/", "/page/app.js", "/page/style.css"):
+            answer = await plain(server, path=path)
+            assert answer.status_code == 200
+            assert "set-cookie" not in answer.headers
+            assert not any(secret in answer.text for secret in (TOKEN, Secret(value=TOKEN).page_key()))
+            assert (await plain(server, "POST", path, json={})).status_code == 401
+        page = await plain(server, path="/")
+        assert "default-src 'none'" in page.headers["content-security-policy"]
+        assert page.headers["referrer-policy"] == "no-referrer"
 
 
 @pytest.mark.parametrize(
@@ -49,21 +60,44 @@ async def test_the_secret_is_taken_in_the_path(tmp_path: Path) -> None:
         assert (await plain(server, path="/k-wrong/path")).status_code == 401
 
 
-async def test_the_page_trades_the_secret_in_the_path_for_a_cookie(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("mode", "scheme"), [("", "Basic"), ("navigate", "Basic"), ("cors", "Bearer")])
+async def test_no_script_has_the_browser_ask_for_the_password(tmp_path: Path, mode: str, scheme: str) -> None:
+    async with served(tmp_path / "p") as server:
+        answer = await plain(server, headers={"sec-fetch-mode": mode} if mode else {})
+        assert answer.headers["www-authenticate"].partition(" ")[0] == scheme
+
+
+async def test_no_request_is_let_in_by_a_cookie(tmp_path: Path) -> None:
     async with served(tmp_path / "p") as server:
         answer = await plain(server, path=f"/k-{TOKEN}/")
-        assert answer.status_code == 303
-        assert answer.headers["location"] == "/"
-        cookie = answer.headers["set-cookie"]
-        assert "HttpOnly" in cookie
-        assert "samesite=strict" in cookie.lower()
-        assert TOKEN not in cookie
-        given = {"cookie": cookie.partition(";")[0]}
-        page = await plain(server, path="/", headers=given)
-        assert page.headers["content-type"].startswith("text/html")
-        assert "default-src 'none'" in page.headers["content-security-policy"]
-        assert page.headers["referrer-policy"] == "no-referrer"
-        assert (await plain(server, headers={"cookie": cookie.partition("=")[0] + "=x"})).status_code == 401
+        assert answer.headers["content-type"].startswith("text/html")
+        assert "set-cookie" not in answer.headers
+        key = (await server.get("/tw/page/key"))["key"]
+        for value in (TOKEN, key):
+            port = server.url.rpartition(":")[2]
+            cookie = {"cookie": f"tw_{port}={value}; key={value}; authorization=Bearer {value}"}
+            assert (await plain(server, headers=cookie)).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "secret", [Secret(value=TOKEN), Secret(value="päss/word 100%", made=False)], ids=["made", "own"]
+)
+async def test_the_page_trades_the_secret_for_a_key_that_does_not_give_it_away(tmp_path: Path, secret: Secret) -> None:
+    async with served(tmp_path / "p", secret=secret) as server:
+        bearer = {"authorization": b"Bearer " + secret.value.encode()}
+        key = (await plain(server, path="/tw/page/key", headers=bearer)).json()["key"]
+        assert secret.value not in key
+        assert (await plain(server, headers={"authorization": f"Bearer {key}"})).status_code == 200
+        for wrong in (f"Bearer {key}x", f"Basic {key}", key, "Bearer"):
+            assert (await plain(server, headers={"authorization": wrong})).status_code == 401
+        assert (await plain(server, path=f"/k-{key}/path")).status_code == 401
+        assert (await plain(server, path=f"/k-{quote(secret.value, safe='')}/path")).status_code == 200
+
+
+async def test_the_page_that_is_opened_with_a_wrong_secret_is_there_to_ask_for_another(tmp_path: Path) -> None:
+    async with served(tmp_path / "p") as server:
+        answer = await plain(server, path="/k-wrong/", headers={"accept": "text/html"})
+        assert (answer.status_code, answer.headers["content-type"].partition(";")[0]) == (401, "text/html")
 
 
 async def test_twenty_wrong_secrets_are_enough_but_the_right_one_is_still_taken(tmp_path: Path) -> None:
@@ -185,6 +219,21 @@ async def test_files_that_may_not_be_read_are_not_told(tmp_path: Path) -> None:
         assert await server.get("/find/file?query=env") == []
 
 
+async def test_files_that_an_agent_would_be_asked_about_are_shown_to_the_person(tmp_path: Path) -> None:
+    folder = tmp_path / "p"
+    folder.mkdir()
+    for name in ("open.txt", "asked.txt", "denied.txt"):
+        (folder / name).write_text("words")
+    config = {"permission": {"read": {"asked.txt": "ask", "denied.txt": "deny"}}}
+    async with served(folder, config=config) as server:
+        assert [one["name"] for one in await server.get("/file?path=.")] == ["asked.txt", "open.txt"]
+        assert (await server.get("/file/content?path=asked.txt"))["content"] == "words"
+        await server.get("/file/content?path=denied.txt", status=403)
+        found = await server.get("/find?pattern=words")
+        assert {one["path"]["text"] for one in found} == {"asked.txt", "open.txt"}
+        assert set(await server.get("/find/file?query=txt")) == {"asked.txt", "open.txt"}
+
+
 async def test_keys_are_not_told(tmp_path: Path) -> None:
     options = {"baseURL": "http://127.0.0.1:9/v1", "apiKey": "sk-hidden", "headers": {"x-api": "sk-hidden-too"}}
     config = {"provider": {"fake": {"name": "Fake", "options": options, "models": {"m": {"name": "M"}}}}}
@@ -200,12 +249,75 @@ async def test_without_a_secret_neither_keys_nor_settings_are_written(tmp_path: 
         await server.send("PATCH", "/config", 403, json={"permission": {"*": "allow"}})
 
 
-async def test_the_note_for_other_programs_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_the_note_for_other_programs_is_for_its_owner_alone(tmp_path: Path) -> None:
     environment = {"HOME": str(tmp_path)}
+    folder = tmp_path / ".local" / "state" / "toolwright" / "server"
+    folder.mkdir(parents=True, mode=0o755)
     note = leave_note(environment, 4096, "http://127.0.0.1:4096", Secret(value="t"))
+    assert note == folder / "4096.json"
     assert stat.S_IMODE(note.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert find_token(environment, 4096) == ("opencode", "t")
     assert find_token(environment, 4097) == ("", "")
+
+
+def test_a_note_is_neither_written_nor_read_by_way_of_a_link(tmp_path: Path) -> None:
+    environment, other = {"XDG_STATE_HOME": str(tmp_path / "state")}, tmp_path / "other"
+    note = leave_note(environment, 5, "http://127.0.0.1:5", Secret(value="t"))
+    other.write_text(json.dumps({"user": "opencode", "token": "of somebody else", "pid": os.getpid()}))
+    note.unlink()
+    note.symlink_to(other)
+    assert find_token(environment, 5) == ("", "")
+    leave_note(environment, 5, "http://127.0.0.1:5", Secret(value="new"))
+    assert not note.is_symlink()
+    assert "somebody" in other.read_text()
+    note.unlink()
+    note.parent.rmdir()
+    (tmp_path / "elsewhere").mkdir()
+    note.parent.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match=r"Not a directory|Too many"):
+        leave_note(environment, 5, "http://127.0.0.1:5", Secret(value="t"))
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_the_secret_of_a_server_that_was_killed_is_given_to_nobody_who_listens_in_its_place(tmp_path: Path) -> None:
+    """The next server takes it up again."""
+    environment = {"HOME": str(tmp_path)}
+    note = leave_note(environment, 5, "http://127.0.0.1:5", Secret(value="t"))
+    assert find_token(environment, 5) == ("opencode", "t")
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    for pid in (ended.pid, "x", None):
+        note.write_text(json.dumps(json.loads(note.read_text()) | {"pid": pid}))
+        assert find_token(environment, 5) == ("", "")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder of somebody else's")
+def test_no_secret_is_left_in_or_taken_from_a_folder_of_somebody_else_s(tmp_path: Path) -> None:
+    environment = {"XDG_STATE_HOME": str(tmp_path)}
+    note = leave_note(environment, 5, "http://127.0.0.1:5", Secret(value="t"))
+    os.chown(note.parent, 1000, 1000)
+    assert find_token(environment, 5) == ("", "")
+    with pytest.raises(OSError, match="somebody else"):
+        leave_note(environment, 5, "http://127.0.0.1:5", Secret(value="t"))
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--socket", "here.sock"), "where commands reach it"),
+        (("--socket", "sub/here.sock"), "where commands reach it"),
+        (("--no-auth", "--tunnel"), "there is none"),
+        (("--no-auth", "--hostname", "0.0.0.0"), "for this machine alone"),
+        (("--socket", "/run/x.sock", "--open"), "not both"),
+    ],
+)
+def test_what_would_leave_a_door_open_is_refused(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], told: str
+) -> None:
+    monkeypatch.chdir(project)
+    assert main(["serve", *words]) == 2
+    assert told in capsys.readouterr().err
 
 
 BAD_BODIES = [b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b"[" * 5000, b'{"parts": 1}', b'{"parts": [{"type": 5}]}']

@@ -1,8 +1,12 @@
 """A whole session over HTTP, as a client of the reference's would hold it."""
 
+from collections import deque
 from pathlib import Path
 
+import pytest
+
 from tests.server.harness import listening, served
+from toolwright.server import listeners
 
 READ = {"tools": [{"name": "read", "args": {"filePath": "a.py"}}]}
 EDIT = {"tools": [{"name": "edit", "args": {"filePath": "a.py", "oldString": "hi", "newString": "bye"}}]}
@@ -177,6 +181,17 @@ async def test_sessions_are_listed_changed_copied_and_deleted(tmp_path: Path) ->
         await server.get(f"/session/{first}", status=404)
 
 
+async def test_a_session_is_copied_up_to_a_message_that_there_is(tmp_path: Path) -> None:
+    async with served(project(tmp_path), {"text": "Hello."}) as server:
+        session = await server.session()
+        await server.say(session, "hi")
+        first, second = [one["info"]["id"] for one in await server.get(f"/session/{session}/message")]
+        for before, count in ((first, 0), (second, 1), ("", 2)):
+            copy = await server.post(f"/session/{session}/fork", {"messageID": before})
+            assert len(await server.get(f"/session/{copy['id']}/message")) == count
+        await server.post(f"/session/{session}/fork", {"messageID": f"{second}x"}, status=404)
+
+
 async def test_rules_that_a_client_gives_a_session_only_tighten(tmp_path: Path) -> None:
     folder = project(tmp_path)
     loosen = [{"permission": "edit", "pattern": "*", "action": "allow"}]
@@ -278,3 +293,16 @@ async def test_a_message_without_words_and_without_an_answer_only_says_who_works
         assert [part for part in said["parts"] if not part.get("synthetic")] == []
         assert (await server.say(session, "go on"))["info"]["agent"] == "plan"
         await server.post(f"/session/{session}/message", {"parts": []}, status=400)
+
+
+def test_a_listener_that_missed_exactly_what_is_kept_gets_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listeners, "KEPT_FRAMES", 3)
+    channel = listeners.Channel("whole", lambda seconds, call: None)
+    channel._kept = deque(maxlen=3)
+    for number in range(5):
+        channel.tell("/p", {"type": "session.created", "properties": {"number": number}})
+    missed = channel._since(f"{channel._run}-2")
+    assert missed is not None
+    assert [frame.number for frame in missed] == [f"{channel._run}-{number}" for number in (3, 4, 5)]
+    assert channel._since(f"{channel._run}-1") is None, "one of them is gone"
+    assert channel._since(f"{channel._run}-5") == []

@@ -18,7 +18,7 @@ from tests.server.harness import TOKEN, Served, listening, served
 from tests.server.test_session import ASK_EDIT, EDIT, READ, project
 from tests.waiting import patience
 from toolwright.client import Client, ServerError
-from toolwright.client.remote import RemoteBackend
+from toolwright.client.remote import RemoteProject
 from toolwright.events import PartUpdated
 from toolwright.parts import Completed, ToolPart
 
@@ -147,9 +147,9 @@ async def test_its_own_server_is_driven_by_the_python_client(tmp_path: Path, pro
                 assert line, "it has ended"
             async with Client(line.decode().split()[-1], environment={}) as client:
                 session = await client.create_session(title="from Python")
-                backend = await RemoteBackend.open(Client(client.address, environment={}))
-                await backend.resume(session.id)
-                events = backend.follow()
+                opened = await RemoteProject.open(Client(client.address, environment={}))
+                await opened.resume(session.id)
+                events = opened.follow()
                 body = {
                     "agent": "build",
                     "command": "echo from here",
@@ -161,14 +161,14 @@ async def test_its_own_server_is_driven_by_the_python_client(tmp_path: Path, pro
                 [call] = [call for one in await client.messages(session.id) for call in one.calls]
                 assert isinstance(call.state, Completed)
                 assert "from here" in call.state.output
-                assert (await backend.rename(session.id, "other")).title == "other"
-                assert session.id in [one.id for one in await backend.sessions(10)]
-                assert {"build", "plan"} <= {agent.name for agent in await backend.agents()}
+                assert (await opened.rename(session.id, "other")).title == "other"
+                assert session.id in [one.id for one in await opened.sessions(10)]
+                assert {"build", "plan"} <= {agent.name for agent in await opened.agents()}
                 await client.abort(session.id)
                 await client.delete_session(session.id)
                 with pytest.raises(ServerError):
                     await client.session(session.id)
-                await backend.close()
+                await opened.close()
     finally:
         server.kill()
         await server.wait()

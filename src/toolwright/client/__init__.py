@@ -2,6 +2,7 @@
 
 from toolwright.client.calls import ServerError, ServerGone
 from toolwright.client.client import Client
+from toolwright.client.session import ClientSession
 from toolwright.client.sync import SyncClient
 
-__all__ = ["Client", "ServerError", "ServerGone", "SyncClient"]
+__all__ = ["Client", "ClientSession", "ServerError", "ServerGone", "SyncClient"]

@@ -70,7 +70,7 @@ def _known_token(url: str, environment: Mapping[str, str]) -> tuple[str, str]:
     parts = urlsplit(url)
     if given or parts.hostname not in ("127.0.0.1", "localhost", "::1") or not parts.port:
         return "", given or ""
-    from toolwright.server.secret import find_token
+    from toolwright.app.server_secret import find_token
 
     return find_token(environment, parts.port)
 
@@ -139,19 +139,39 @@ def message_of(value: Any) -> Message:
 
 
 def prompt_body(
-    text: str, *, files: Sequence[str] = (), agent: str = "", model: str = "", system: str = "", variant: str = ""
+    text: str,
+    *,
+    files: Sequence[str] = (),
+    agent: str = "",
+    model: str = "",
+    system: str = "",
+    variant: str = "",
+    tools: Sequence[str] | None = None,
+    budget: Json | None = None,
+    until: str = "",
 ) -> Json:
-    """The body of a prompt; files are `file:` or `data:` addresses."""
+    """The body of a prompt; files are `file:` or `data:` addresses, tools the only ones offered.
+
+    What the text names by `@` is looked up there, as it would be here.
+    """
     parts: list[Json] = [{"type": "text", "text": text}] if text else []
-    parts += [{"type": "file", "mime": _kind_of(url), "url": url} for url in files]
+    parts += file_parts(files)
     provider, slash, name = model.partition("/")
     optional = {
         "agent": agent,
         "system": system,
         "variant": variant,
+        "budget": budget,
+        "tools": None if tools is None else {"*": False} | dict.fromkeys(tools, True),
         "model": {"providerID": provider, "modelID": name} if slash else None,
+        "mentions": "@" in text,
+        "until": until,
     }
     return {"parts": parts} | {key: value for key, value in optional.items() if value}
+
+
+def file_parts(files: Sequence[str]) -> list[Json]:
+    return [{"type": "file", "mime": _kind_of(url), "url": url} for url in files]
 
 
 def _kind_of(url: str) -> str:

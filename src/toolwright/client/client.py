@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import httpx2
 
@@ -10,6 +10,7 @@ from toolwright.client.calls import (
     ServerAddress,
     ServerGone,
     answer_of,
+    file_parts,
     message_of,
     prompt_body,
     rows,
@@ -21,6 +22,9 @@ from toolwright.inbox import Question, Reply, ReplyKind
 from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo
 from toolwright.sse import EventReader, ServerEvent
+
+if TYPE_CHECKING:
+    from toolwright.client.session import ClientSession
 
 _Stream = AsyncIterator[ServerEvent]
 
@@ -84,11 +88,11 @@ class Client:
 
     async def events(self, *, deltas: bool = False) -> AsyncIterator[Json]:
         """What happens from now on, as `{type, properties}`; texts that grow in pieces if `deltas` are wanted."""
-        async for event in self.stream(deltas=deltas):
+        async for event in self.server_events(deltas=deltas):
             if (payload := payload_of(event.data)) is not None:
                 yield payload
 
-    async def stream(self, *, deltas: bool = False, after: str = "", silence: float | None = None) -> _Stream:
+    async def server_events(self, *, deltas: bool = False, after: str = "", silence: float | None = None) -> _Stream:
         """The same as it comes, each event with its id; after the event with a known id, if the server still has it.
 
         ServerGone when the connection breaks, or when the server says nothing for longer than `silence`.
@@ -113,12 +117,22 @@ class Client:
         found = await self.send("GET", "/session", search=search, limit=str(limit))
         return [session_of(one) for one in rows(found)]
 
+    def open_session(self, id: str = "", *, agent: str = "") -> "ClientSession":  # noqa: A002 - as everywhere
+        """A session to prompt and to follow, new or an earlier one: `async with client.open_session() as session`."""
+        from toolwright.client.session import ClientSession
+
+        return ClientSession(self, id=id, agent=agent)
+
     async def create_session(self, *, title: str = "", agent: str = "") -> SessionInfo:
         body = {key: value for key, value in {"title": title, "agent": agent}.items() if value}
         return session_of(await self.send("POST", "/session", body))
 
     async def session(self, session_id: str) -> SessionInfo:
         return session_of(await self.send("GET", f"/session/{session_id}"))
+
+    async def fork(self, session_id: str) -> SessionInfo:
+        """Copy a session, to go on with it in another direction."""
+        return session_of(await self.send("POST", f"/session/{session_id}/fork", {}))
 
     async def delete_session(self, session_id: str) -> None:
         await self.send("DELETE", f"/session/{session_id}")
@@ -138,16 +152,31 @@ class Client:
         model: str = "",
         system: str = "",
         variant: str = "",
+        tools: Sequence[str] | None = None,
+        budget: Json | None = None,
+        until: str = "",
     ) -> Message:
-        """Answer a prompt; returns when the turn has ended."""
-        body = prompt_body(text, files=files, agent=agent, model=model, system=system, variant=variant)
+        """Answer a prompt; returns when the turn has ended. `open_session` gives the whole result of a turn.
+
+        With `until` it is worked on until that command holds, or is given up.
+        """
+        chosen: Json = {"system": system, "variant": variant, "tools": tools, "budget": budget, "until": until}
+        body = prompt_body(text, files=files, agent=agent, model=model, **chosen)
         return message_of(await self.send("POST", f"/session/{session_id}/message", body))
 
     async def command(
-        self, session_id: str, command: str, arguments: str = "", *, agent: str = "", model: str = "", variant: str = ""
+        self,
+        session_id: str,
+        command: str,
+        arguments: str = "",
+        *,
+        files: Sequence[str] = (),
+        agent: str = "",
+        model: str = "",
+        variant: str = "",
     ) -> Message:
         """Carry out a prompt that has a name; returns when the turn has ended."""
-        optional = {"agent": agent, "model": model, "variant": variant}
+        optional = {"agent": agent, "model": model, "variant": variant, "parts": file_parts(files)}
         body = {"command": command, "arguments": arguments} | {key: value for key, value in optional.items() if value}
         return message_of(await self.send("POST", f"/session/{session_id}/command", body))
 
@@ -183,8 +212,10 @@ class Client:
         elif question.kind == "choice":
             await self.answer(question.id, reply.answers)
         else:
-            patterns = {} if reply.patterns is None else {"patterns": list(reply.patterns)}
-            body = {"reply": reply.kind, "message": reply.message, "scope": reply.scope, **patterns}
+            patterns = None if reply.patterns is None else list(reply.patterns)
+            arguments = None if reply.arguments is None else dict(reply.arguments)
+            said = {"message": reply.message, "scope": reply.scope, "patterns": patterns, "arguments": arguments}
+            body = {"reply": reply.kind} | {name: one for name, one in said.items() if one not in (None, "")}
             await self.send("POST", f"/permission/{question.id}/reply", body)
 
     async def answer(self, request_id: str, answers: Sequence[Sequence[str]]) -> None:

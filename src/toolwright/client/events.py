@@ -8,7 +8,7 @@ from toolwright.inbox import Choice, Question
 from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.messages import AnyPart, SessionInfo
-from toolwright.request import Option
+from toolwright.request import Need, Option
 from toolwright.session import events as of_sessions
 from toolwright.wire import from_json
 
@@ -82,9 +82,13 @@ def _question(payload: Json) -> Question | None:
         arguments=call.get("arguments", {}),
         title=call.get("title") or f"{asked['permission']} {', '.join(asked['patterns'])}",
         agent=call.get("agent", ""),
+        name=call.get("name", ""),
         callers=tuple(asked.get("callers") or ()),
         permission=asked["permission"],
         patterns=tuple(asked["patterns"]),
+        also=tuple(
+            Need(permission=one["permission"], patterns=tuple(one["patterns"])) for one in asked.get("also") or ()
+        ),
         always=tuple(asked.get("always", ())),
         metadata=asked.get("metadata", {}),
         **keys,
@@ -101,4 +105,5 @@ def _choice(asked: Json) -> Choice:
         options=options,
         multiple=bool(asked.get("multiple", False)),
         custom=asked.get("custom", True) is not False,
+        default=None if asked.get("default") is None else tuple(asked["default"]),
     )

@@ -67,7 +67,7 @@ class Link:
         pause = FIRST_PAUSE
         while True:
             try:
-                async for event in self.client.stream(deltas=True, after=self._last, silence=SILENCE):
+                async for event in self.client.server_events(deltas=True, after=self._last, silence=SILENCE):
                     pause = FIRST_PAUSE
                     await self._hear(event)
             except ServerGone:

@@ -7,14 +7,18 @@ from typing import Any
 from toolwright.agents import Agent
 from toolwright.client.calls import understood
 from toolwright.commands import Command
+from toolwright.definition import Attachment, Result
+from toolwright.errors import Kind, ToolError
 from toolwright.files.body import Body, Link
 from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message
+from toolwright.request import Request
 from toolwright.services import Todo
+from toolwright.session.alone import CallDecision
 from toolwright.session.budget import Spending
 from toolwright.session.changes import FileChange
-from toolwright.session.result import TurnEnd, TurnResult, turn_result
-from toolwright.session.undo import FileUndo
+from toolwright.session.result import KINDS, TurnEnd, TurnResult, turn_result
+from toolwright.session.undone import FileUndo
 
 
 @understood()
@@ -90,6 +94,27 @@ def _texts(change: Json) -> tuple[str, str]:
         if line[0] in " +":
             after.append(line[1:])
     return "".join(before), "".join(after)
+
+
+@understood()
+def called(value: Json) -> Result:
+    """Return what a call on a server came to."""
+    error = value["error"]
+    kind: Kind = next((one for one in KINDS if error and one == error["kind"]), "crash")
+    return Result(
+        value["output"],
+        title=value["title"],
+        metadata=value["metadata"],
+        attachments=tuple(Attachment(**one) for one in value["attachments"]),
+        error=ToolError(error["message"], kind) if error else None,
+    )
+
+
+@understood()
+def decided(value: Json) -> CallDecision:
+    """Return what a server's rules make of a call; its rule is in the reason."""
+    requests = (Request(permission=one["permission"], patterns=tuple(one["patterns"])) for one in value["requests"])
+    return CallDecision(action=value["action"], reason=value["reason"] or value["rule"], requests=tuple(requests))
 
 
 @understood()

@@ -1,29 +1,43 @@
 """A project on a server, as surfaces see it: the same protocol as over a workspace of this process."""
 
-import asyncio
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from toolwright.agents import Agent
-from toolwright.backend import FOLLOWED, SessionUse, UsableModels, first_sentence, last_turn, standing, used
+from toolwright.app.background import AgentAtWork
+from toolwright.app.model_choices import ModelChoice, ProviderChoice
+from toolwright.app.project import FOLLOWED, SessionUse, UsableModels, used
+from toolwright.app.shown import Looks
+from toolwright.app.undoing import last_turn, standing
+from toolwright.app.words import first_sentence
+from toolwright.auth import ACCOUNT
 from toolwright.client.calls import ServerError, ServerGone, message_of, session_of
 from toolwright.client.client import Client
 from toolwright.client.events import question_of
+from toolwright.client.files import data_url
 from toolwright.client.link import Link
 from toolwright.client.reading import agent_of, command_of, todo_of, undo_of, undo_of_change
 from toolwright.client.turns import RemoteTurns
 from toolwright.commands import Command
+from toolwright.deadline import time_limit
 from toolwright.errors import UsageError
 from toolwright.events import Event
 from toolwright.inbox import Question, Reply, RuleTrial
 from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo, User
+from toolwright.proof.evidence import described
+from toolwright.proof.goal import Goal, goal_of
 from toolwright.services import Todo
+from toolwright.session.in_form import answered_in_form
+from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnResult
-from toolwright.session.undo import FileUndo, Selection
+from toolwright.session.search import Hit
+from toolwright.session.undone import FileUndo, NothingToUndo, Selection
+from toolwright.wire import from_json
 
 T = TypeVar("T")
 RESTART = 30.0
@@ -31,7 +45,7 @@ RESTART = 30.0
 _OTHERS = "This server is no toolwright: it {}."
 
 
-class RemoteBackend:
+class RemoteProject:
     """The protocol over a client. What OpenCode's own server does not offer is left out or refused in a sentence."""
 
     def __init__(self, client: Client, directory: Path, *, ours: bool) -> None:
@@ -39,13 +53,14 @@ class RemoteBackend:
         self.directory = directory
         self.here = directory if "//127.0.0.1" in client.address and directory.is_dir() else Path.cwd()
         self._ours = ours
+        self._looks = Looks(directory=str(directory))
         self._link = Link(client, replays=ours)
         self._turns = RemoteTurns(client, self._link, ours=ours)
         self._models: dict[str, Json] | None = None
         self._known: dict[str, Any] = {}
 
     @classmethod
-    async def open(cls, client: Client) -> "RemoteBackend":
+    async def open(cls, client: Client) -> "RemoteProject":
         """The project that the client names, or the first of the server."""
         try:
             health = await client.send("GET", "/global/health")
@@ -67,19 +82,23 @@ class RemoteBackend:
         await self.client.close()
 
     def follow(self) -> AsyncIterator[Event]:
-        return self._link.bus.follow(limit=FOLLOWED)
+        return self._looks.events(self._link.bus.follow(limit=FOLLOWED))
 
     # Sessions.
 
-    async def begin(self, agent: str = "") -> SessionInfo:
+    def subscribe(self, hear: Callable[[Event], None]) -> Callable[[], None]:
+        return self._link.bus.subscribe(lambda event: hear(self._looks.event(event)))
+
+    async def begin(self, agent: str = "", title: str = "") -> SessionInfo:
         """A new session, also where the server is just being started anew."""
         chosen = agent if self._ours else ""
         try:
-            info = await self.client.create_session(agent=chosen)
+            info = await self.client.create_session(agent=chosen, title=title)
         except ServerGone:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._link.back(), RESTART)
-            info = await self.client.create_session(agent=chosen)
+                async with time_limit(RESTART):
+                    await self._link.back()
+            info = await self.client.create_session(agent=chosen, title=title)
         self._link.watch(info.id)
         return info
 
@@ -89,9 +108,18 @@ class RemoteBackend:
         self._link.watch(info.id, *(one["id"] for one in below))
         return info
 
-    async def sessions(self, limit: int) -> list[SessionInfo]:
-        found = await self.client.send("GET", "/session", None, roots="true", limit=str(limit))
-        return [session_of(one) for one in found if not one.get("parentID")]
+    async def session(self, session_id: str) -> SessionInfo:
+        return await self.client.session(session_id)
+
+    async def sessions(self, limit: int, *, below: bool = False) -> list[SessionInfo]:
+        found = await self.client.send("GET", "/session", None, roots="false" if below else "true", limit=str(limit))
+        return [session_of(one) for one in found if below or not one.get("parentID")]
+
+    async def search(self, words: str) -> list[Hit]:
+        if not self._ours:
+            return []
+        found = await self.client.send("GET", "/tw/search", None, words=words)
+        return [from_json(Hit, one) for one in found]
 
     async def delete(self, session_id: str) -> None:
         await self.client.delete_session(session_id)
@@ -108,7 +136,7 @@ class RemoteBackend:
     async def messages(self, session_id: str) -> list[Message]:
         messages = await self.client.messages(session_id)
         self._link.telling.seen(session_id, messages)
-        return standing(messages, await self.client.session(session_id))
+        return [self._looks.message(one) for one in standing(messages, await self.client.session(session_id))]
 
     async def exported(self, session_id: str) -> Json:
         if self._ours:
@@ -121,13 +149,13 @@ class RemoteBackend:
         return await self._last_known(f"use {session_id}", self._use_of(session_id))
 
     async def _use_of(self, session_id: str) -> SessionUse:
-        messages = standing(await self.client.messages(session_id), await self.client.session(session_id))
+        messages, info = await self.client.messages(session_id), await self.client.session(session_id)
         models = await self._known_models()
 
         def limit(name: str) -> int:
             return int(models.get(name, {}).get("limit", {}).get("context") or 0)
 
-        return used(messages, limit)
+        return used(messages, info, limit)
 
     async def todos(self, session_id: str) -> list[Todo]:
         asking = self.client.send("GET", f"/session/{session_id}/todo")
@@ -138,13 +166,39 @@ class RemoteBackend:
         found = await self.client.send("GET", f"/tw/session/{session_id}/jobs") if self._ours else []
         return [(one["name"], one["command"]) for one in found]
 
+    async def background(self, session_id: str) -> list[AgentAtWork]:
+        found = await self.client.send("GET", f"/tw/session/{session_id}/agents") if self._ours else []
+        return [AgentAtWork(**one) for one in found]
+
     # Turns.
 
-    async def prompt(
-        self, session_id: str, text: str, *, agent: str = "", model: str = "", variant: str = ""
-    ) -> TurnResult:
-        chosen = {"agent": agent, "model": model, "variant": variant}
-        return await self._turns.prompt(session_id, text, chosen)
+    async def prompt(self, session_id: str, prompt: Prompt) -> TurnResult:
+        if prompt.budget is not None:
+            raise UsageError("A prompt to a server takes no limits: they are those of the server's settings.")
+        output = prompt.output
+        if output is not None and prompt.command:
+            raise UsageError("A command on a server takes no form for its answer.")
+        words = {"agent": prompt.agent, "model": str(prompt.model), "variant": prompt.variant, "system": prompt.system}
+        chosen: Json = {name: value for name, value in words.items() if value}
+        if output is None:
+            chosen |= {"until": _commands_of(prompt.until)} if prompt.until else {}
+            return await self._turns.prompt(session_id, prompt.text, chosen | _files(prompt), prompt.command)
+        chosen["system"] = f"{prompt.system}\n\n{output.describe()}".strip()
+
+        async def ask(repair: str) -> TurnResult:
+            return await self._turns.prompt(session_id, repair, {**chosen, "tools": []})
+
+        first = await self._turns.prompt(session_id, prompt.text, chosen | _files(prompt))
+        return await answered_in_form(output, first, ask)
+
+    async def check_goal(self, command: str) -> None:
+        if not self._ours:
+            raise UsageError(f"This server knows no goals such as {command!r:.60}: it is no toolwright.")
+
+    async def evidence(self, session_id: str) -> list[str]:
+        if not self._ours:
+            return []
+        return described(await self.client.send("GET", f"/tw/session/{session_id}/evidence"))
 
     async def steer(self, session_id: str, text: str) -> bool:
         if not self._ours:
@@ -208,23 +262,22 @@ class RemoteBackend:
         messages = await self.client.messages(session_id)
         try:
             return await self._undone(session_id, Selection(turn=messages[0].info.id), preview=True) if messages else []
-        except ServerError as error:
-            if error.name == "NothingToUndo":
-                return []
-            raise
+        except NothingToUndo:
+            return []
+        except UsageError:
+            # Somebody has changed a file since: nothing can be undone, and all can be shown.
+            return await self._changed(session_id, "")
 
     async def undo(self, session_id: str, selection: Selection, *, preview: bool = False) -> list[FileUndo]:
-        if not selection.empty:
-            if not self._ours:
-                raise UsageError(_OTHERS.format("undoes whole turns and nothing less"))
+        if self._ours:
             return await self._undone(session_id, selection, preview=preview)
+        if not selection.empty:
+            raise UsageError(_OTHERS.format("undoes whole turns and nothing less"))
         turn = last_turn(await self.messages(session_id)).id
-        if not self._ours:
-            plans = await self._changed(session_id, turn)
-            if not preview:
-                await self.client.revert(session_id, turn)
-            return plans
-        return await self._undone(session_id, Selection(turn=turn), preview=preview)
+        plans = await self._changed(session_id, turn)
+        if not preview:
+            await self.client.revert(session_id, turn)
+        return plans
 
     async def redo(self, session_id: str) -> list[FileUndo]:
         if self._ours:
@@ -238,7 +291,10 @@ class RemoteBackend:
     async def _undone(self, session_id: str, selection: Selection, *, preview: bool) -> list[FileUndo]:
         body: Json = {"turn": selection.turn, "call": selection.call, "file": selection.file, "preview": preview}
         body |= {"hunks": list(selection.hunks), "contents": True}
-        found = await self.client.send("POST", f"/tw/session/{session_id}/revert", body)
+        try:
+            found = await self.client.send("POST", f"/tw/session/{session_id}/revert", body)
+        except ServerError as error:
+            raise NothingToUndo(str(error)) if error.name == NothingToUndo.__name__ else error from error
         return [undo_of(one) for one in found["files"]]
 
     async def _changed(self, session_id: str, turn: str) -> list[FileUndo]:
@@ -258,6 +314,39 @@ class RemoteBackend:
 
     async def models(self) -> list[str]:
         return list(await self._known_models())
+
+    async def model_choices(self) -> list[ModelChoice]:
+        found = await self.client.send("GET", "/provider")
+        ready = set(found.get("connected", ()))
+        models = [(one["id"], name, model) for one in found["all"] for name, model in one["models"].items()]
+        return [_choice(f"{provider}/{name}", model, provider in ready) for provider, name, model in models]
+
+    async def recent_models(self) -> list[str]:
+        return []
+
+    async def remember_model(self, name: str) -> None:
+        """Which models were chosen is remembered by who runs the server."""
+
+    async def providers(self) -> list[ProviderChoice]:
+        found = await self.client.send("GET", "/provider")
+        ready = set(found.get("connected", ()))
+        return [ProviderChoice(id=one["id"], name=one["name"], ready=one["id"] in ready) for one in found["all"]]
+
+    async def store_key(self, provider: str, key: str) -> None:
+        from toolwright.auth import checked_key
+
+        await self.client.send("PUT", f"/auth/{provider}", {"type": "api", "key": checked_key(key)})
+        self._models = None
+
+    async def log_in(self, provider: str, show: Callable[[str], None]) -> None:
+        ways = (await self.client.send("GET", "/provider/auth")).get(provider.partition(ACCOUNT)[0], [])
+        way = next((at for at, one in enumerate(ways) if one["type"] == "oauth"), None)
+        if way is None:
+            raise UsageError(f"There is no login to {provider}; store a key instead.")
+        begun = await self.client.send("POST", f"/provider/{provider}/oauth/authorize", {"method": way})
+        if begun is not None:
+            show(begun["instructions"] or begun["url"])
+            await self.client.send("POST", f"/provider/{provider}/oauth/callback", {"method": way})
 
     async def _known_models(self) -> dict[str, Json]:
         """The models by their full names. Read once: the list is long, and changes when a server is set up anew."""
@@ -329,6 +418,34 @@ class RemoteBackend:
         for one in await self.client.send("GET", "/formatter"):
             found.append(("formatter", one["name"], "on" if one.get("enabled") else "off"))
         return found
+
+
+def _choice(name: str, model: Json, ready: bool) -> ModelChoice:
+    cost, limit = model.get("cost") or {}, model.get("limit") or {}
+    able = {"thinks": model.get("reasoning"), "sees": model.get("attachment"), "no tools": not model.get("tool_call")}
+    return ModelChoice(
+        full_name=name,
+        name=str(model.get("name", "")),
+        context=int(limit.get("context") or 0),
+        input_price=float(cost.get("input") or 0),
+        output_price=float(cost.get("output") or 0),
+        can=tuple(one for one, can in able.items() if can),
+        ready=ready,
+    )
+
+
+def _files(prompt: Prompt) -> Json:
+    """What goes along, as a server is given it that cannot see our files."""
+    urls = [one.url for one in prompt.files]
+    return {"files": [data_url(Path(unquote(urlsplit(one).path))) if one.startswith("file:") else one for one in urls]}
+
+
+def _commands_of(goal: Goal) -> str:
+    """The one command that must hold, as a server takes it."""
+    command = goal.conditions[0].command
+    if goal != goal_of(command or None):
+        raise UsageError("A server takes one command as the goal of a prompt, and nothing besides.")
+    return command
 
 
 def _why(found: Json) -> list[str]:

@@ -7,11 +7,13 @@ from toolwright.client.calls import NoAnswer, ServerGone
 from toolwright.client.client import Client
 from toolwright.client.link import Link
 from toolwright.client.reading import result_of
-from toolwright.errors import ToolwrightError
+from toolwright.commands import name_and_rest
+from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import Event
 from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message
 from toolwright.session.events import SessionIdle
+from toolwright.session.prompt import CommandCall
 from toolwright.session.result import TurnResult
 
 
@@ -22,7 +24,7 @@ class RemoteTurns:
         self._client, self._link, self._ours = client, link, ours
         self._given_up: dict[str, asyncio.Event] = {}
 
-    async def prompt(self, session_id: str, text: str, chosen: Json) -> TurnResult:
+    async def prompt(self, session_id: str, text: str, chosen: Json, command: CommandCall | None = None) -> TurnResult:
         """Answer a prompt, also where the server is started anew meanwhile; one it never got is sent again."""
         self._link.watch(session_id)
         stop = self._given_up[session_id] = asyncio.Event()
@@ -34,7 +36,7 @@ class RemoteTurns:
                     if before is None:
                         newest = await self._client.messages(session_id, limit=1)
                         before = max((one.info.id for one in newest), default="")
-                    last = last or await self._sent(session_id, text, chosen)
+                    last = last or await self._sent(session_id, text, chosen, command)
                     return await self._result(last)
                 except NoAnswer as error:
                     raise ToolwrightError(self._link.failures.pop(session_id, str(error))) from error
@@ -44,6 +46,13 @@ class RemoteTurns:
         finally:
             self._given_up.pop(session_id, None)
 
+    async def send_call(self, session_id: str, what: str, body: Json) -> Json:
+        """Ask for a call, or for what would become of it."""
+        if not self._ours:
+            raise UsageError("Only a server of toolwright's takes calls of tools.")
+        answer: Json = await self._client.send("POST", f"/tw/session/{session_id}/{what}", body)
+        return answer
+
     async def abort(self, session_id: str) -> None:
         try:
             await self._client.abort(session_id)
@@ -51,11 +60,12 @@ class RemoteTurns:
             if session_id in self._given_up:
                 self._given_up[session_id].set()
 
-    async def _sent(self, session_id: str, text: str, chosen: Json) -> Message:
-        name, _, rest = text[1:].partition(" ")
-        # Ours finds the command by itself; others want to be told.
-        if not self._ours and text.startswith("/") and name in await self._commands():
-            return await self._client.command(session_id, name, rest, **chosen)
+    async def _sent(self, session_id: str, text: str, chosen: Json, command: CommandCall | None) -> Message:
+        name, rest = (command.name, command.text) if command else name_and_rest(text)
+        # Ours finds a command in a text by itself; others want to be told.
+        if command or (name and not self._ours and name in await self._commands()):
+            told = {key: value for key, value in chosen.items() if key not in ("system", "tools", "until")}
+            return await self._client.command(session_id, name, rest, **told)
         return await self._client.prompt(session_id, text, **chosen)
 
     async def _found(self, session_id: str, before: str | None, stop: asyncio.Event) -> Message | None:

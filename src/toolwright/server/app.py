@@ -7,16 +7,15 @@ import sys
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
-from toolwright.errors import ToolwrightError
+from toolwright.errors import SessionBusy, ToolwrightError
+from toolwright.http_server.guard import Guard, Receive, Scope, Send
+from toolwright.http_server.refusal import HttpRefusal, busy, refusal_of
 from toolwright.server.asking import Ask
-from toolwright.server.guard import Guard, Receive, Scope, Send
-from toolwright.server.refusal import HttpRefusal, busy, refusal_of
 from toolwright.server.routes.all import TABLE
-from toolwright.server.routes.page import login
+from toolwright.server.routes.page import page_file
 from toolwright.server.serving import Serving
-from toolwright.session.turns import SessionBusy
 from toolwright.wire import json_text, to_json
 
 log = logging.getLogger(__name__)
@@ -49,8 +48,10 @@ class Application:
             release = self.guard.begin(scope)
             response = await self._answer(scope, receive)
         except HttpRefusal as refusal:
-            wants_page = refusal.status == 401 and scope["path"] == "/" and _accepts_html(scope)
-            response = login() if wants_page else _json(refusal.to_json(), refusal.status, refusal.headers)
+            # The page says itself that a secret is wrong, and asks for another.
+            wants_page = refusal.status in (401, 429) and scope["path"] == "/" and _accepts_html(scope)
+            response = page_file() if wants_page else _json(refusal.to_json(), refusal.status, refusal.headers)
+            response.status_code = refusal.status
         except Exception:
             if ended:
                 raise
@@ -65,11 +66,9 @@ class Application:
             release()
 
     async def _answer(self, scope: Scope, receive: Receive) -> Response:
-        by_path = self.guard.admit(scope)
+        self.guard.admit(scope)
         if scope["method"] == "OPTIONS":
             return Response(status_code=204, headers=self.guard.preflight(scope))
-        if by_path and scope["path"] == "/" and self.guard.secret is not None:
-            return self._welcome()
         if self.serving.ending:
             raise HttpRefusal(503, "Ending", "The server is being stopped.")
         request = Request(scope, receive)
@@ -84,12 +83,6 @@ class Application:
         if isinstance(answer, Response):
             return answer
         return _compressed(request, _json(answer, 200, {}))
-
-    def _welcome(self) -> Response:
-        """The page's login: the secret goes from the address into a cookie that scripts cannot read."""
-        response = RedirectResponse("/", status_code=303)
-        response.set_cookie(self.guard.cookie_name, self.guard.cookie, httponly=True, samesite="strict", path="/")
-        return response
 
     def _log(self, request: Request, path: str, ids: Any) -> None:
         if request.method not in ("GET", "HEAD") and not self.quiet:

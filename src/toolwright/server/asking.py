@@ -1,24 +1,21 @@
-"""One request: its path, query and body, read with limits and checked against a schema."""
+"""One request, and the route that answers it: its path, query and body, read with limits and checked by a schema."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from starlette.requests import ClientDisconnect, Request
 
+from toolwright.http_server.guard import BODY
+from toolwright.http_server.refusal import HttpRefusal, bad_request, forbidden, not_found
 from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.record import record
 from toolwright.schema import problems_with
-from toolwright.server.refusal import HttpRefusal, bad_request
 from toolwright.workspace import Workspace
 
 if TYPE_CHECKING:
     from toolwright.server.serving import Serving
-
-
-BODY = 32 * 1024 * 1024
-"""Bytes of a request's body."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -57,6 +54,11 @@ class Ask:
     async def workspace(self) -> Workspace:
         """The workspace of the folder that is asked about."""
         return await self.serving.projects.of(self.named_folder)
+
+    def require_secret(self, what: str) -> None:
+        """Refuse the request where anybody could make it."""
+        if not self.serving.protected:
+            raise forbidden(f"{what} only where clients bring a secret. Start the server without --no-auth.")
 
     async def body(self) -> Json:
         """The body as an object that fits the route's schema; nothing at all is an empty object."""
@@ -125,3 +127,50 @@ class Routes:
 
     def post(self, path: str, name: str, body: Json | None = None) -> Callable[[Answer], Answer]:
         return self.at("POST", path, name, body)
+
+
+Branch = dict[str, Any]
+_ANY = "{}"
+_HERE = "/"
+
+
+class Table:
+    """A tree of path segments, so that finding a route costs the same however many there are."""
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self.routes = tuple(routes)
+        self._root: Branch = {}
+        for route in self.routes:
+            branch = self._root
+            for segment in _segments(route.path):
+                branch = branch.setdefault(_ANY if segment.startswith("{") else segment, {})
+            branch.setdefault(_HERE, {})[route.method] = route
+
+    def find(self, method: str, path: str) -> tuple[Route, Mapping[str, str]]:
+        """The route, and what stands in its places; a Refusal if there is none."""
+        given = _segments(path)
+        methods = self._methods(self._root, given, 0)
+        if not methods:
+            raise not_found(f"There is nothing at {path[:200]}. GET /doc lists what there is.")
+        route = methods.get("GET" if method == "HEAD" else method)
+        if route is None:
+            refusal = HttpRefusal(405, "MethodNotAllowed", f"{path[:200]} takes {', '.join(methods)}, not {method}.")
+            refusal.headers["allow"] = ", ".join(methods)
+            raise refusal
+        places = zip(_segments(route.path), given, strict=True)
+        return route, {name[1:-1]: unquote(value) for name, value in places if name.startswith("{")}
+
+    def _methods(self, branch: Branch, given: list[str], at: int) -> dict[str, Route]:
+        if at == len(given):
+            found: dict[str, Route] = branch.get(_HERE, {})
+            return found
+        for key in (given[at], _ANY):
+            if key in branch and key != _HERE:
+                found = self._methods(branch[key], given, at + 1)
+                if found:
+                    return found
+        return {}
+
+
+def _segments(path: str) -> list[str]:
+    return path.strip("/").split("/") if path.strip("/") else []

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, MutableMapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
@@ -11,17 +11,52 @@ from starlette.responses import Response
 
 from toolwright.errors import ToolwrightError
 from toolwright.extensions.home import Requests
+from toolwright.http_server.refusal import HttpRefusal, not_found, refusal_of
 from toolwright.jsontypes import Json
 from toolwright.server.asking import Ask, Route
-from toolwright.server.refusal import HttpRefusal, not_found, refusal_of
 from toolwright.server.routes.all import TABLE
 from toolwright.server.serving import Serving
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
 
-WITHHELD = ("global.", "instance.", "event.", "pty.", "tui.control.")
-"""Routes that are for who is outside: they listen without an end, or close what the plugin lives in."""
-_BY_NAME = {_plain: route for route in TABLE.routes if (_plain := route.name.replace("_", "").lower())}
+FOR_PLUGINS: Final = {
+    "app": ("agents", "log", "skills"),
+    "auth": ("set",),
+    "command": ("list",),
+    "config": ("get", "providers", "update"),
+    "file": ("list", "read", "status"),
+    "find": ("files", "symbols", "text"),
+    "formatter": ("status",),
+    "lsp": ("status",),
+    "mcp": ("connect", "disconnect", "status"),
+    "part": ("delete", "update"),
+    "path": ("get",),
+    "permission": ("list", "reply", "respond"),
+    "project": ("current", "directories", "list", "update"),
+    "provider": ("auth", "list"),
+    "question": ("list", "reject", "reply"),
+    "session": (
+        *("abort", "children", "command", "create", "delete", "diff", "fork", "get", "init", "list", "message"),
+        *("messages", "prompt", "prompt_async", "revert", "share", "shell", "status", "summarize", "todo"),
+        *("unrevert", "unshare", "update"),
+    ),
+    "tool": ("ids", "list"),
+    "tui": (
+        *("appendPrompt", "clearPrompt", "executeCommand", "openHelp", "openModels", "openSessions", "openThemes"),
+        *("publish", "selectSession", "showToast", "submitPrompt"),
+    ),
+    "vcs": ("get",),
+}
+"""The routes that a plugin may call: what OpenCode's SDK has for a project. A route that is not here is closed to it:
+such as what listens without an end, closes what the plugin lives in, or belongs to the page."""
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+_ALLOWED: Final = {f"{group}.{name}" for group, names in FOR_PLUGINS.items() for name in names}
+_BY_NAME: Final = {_plain(route.name): route for route in TABLE.routes if route.name in _ALLOWED}
 
 
 def answers_of(workspace: Workspace) -> Requests:
@@ -61,8 +96,8 @@ async def _body_of(response: Response, request: Request) -> bytes:
 
 
 def _route(name: str) -> Route:
-    route = _BY_NAME.get(name.replace("_", "").lower())
-    if route is None or name.startswith(WITHHELD):
+    route = _BY_NAME.get(_plain(name))
+    if route is None:
         raise not_found(f"A plugin's client has no {name[:80]!r} here.")
     return route
 

@@ -7,10 +7,10 @@ from dataclasses import field
 from pathlib import Path
 
 from toolwright.errors import ToolwrightError
+from toolwright.http_server.refusal import HttpRefusal, forbidden, not_found, refusal_of
 from toolwright.ids import is_id
 from toolwright.messages import SessionInfo
 from toolwright.record import record
-from toolwright.server.refusal import HttpRefusal, forbidden, not_found, refusal_of
 from toolwright.session.session import Session
 from toolwright.workspace import Workspace
 
@@ -27,6 +27,8 @@ class Projects:
     make: Callable[[Path], Workspace]
     opened: Callable[[Workspace], Awaitable[None]]
     """Told of every workspace that is opened."""
+    anywhere: bool = False
+    """Whether clients may name every folder: the user's own do."""
     workspaces: dict[Path, Workspace] = field(default_factory=dict[Path, Workspace])
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -52,37 +54,41 @@ class Projects:
             raise refusal_of(error) from error
 
     def resolve(self, folder: str) -> Path:
-        if not folder:
+        if not folder and self.folders:
             return self.folders[0]
         if "\0" in folder or len(folder) > 4096:
             raise forbidden("This is not a folder.")
         try:
-            path = (self.folders[0] / folder).resolve()
-            inside = any(path == one or path.is_relative_to(one) for one in self.folders) and path.is_dir()
+            path = (self.folders[0] / folder if self.folders else Path(folder)).resolve()
+            inside = self.anywhere or any(path == one or path.is_relative_to(one) for one in self.folders)
+            inside = inside and bool(folder) and path.is_absolute() and path.is_dir()
         except (OSError, ValueError, RuntimeError):
             inside = False
         if not inside:
             raise forbidden(f"{folder[:200]} is not open here. Start the server with --directory for it.")
         return path
 
+    def admit(self, folder: Path) -> None:
+        """Let a folder be opened as well."""
+        self.folders = tuple(dict.fromkeys((*self.folders, folder.resolve())))
+
     async def of_session(self, session_id: str, named: str = "") -> tuple[Workspace, SessionInfo]:
         """The workspace a session belongs to, and what is known of the session."""
-        unknown = not_found(f"There is no session {session_id[:80]!r} here. GET /session lists those there are.")
         workspace = await self.of(named)
         if not is_id(session_id, "ses"):
-            raise unknown
+            raise _unknown(session_id)
         try:
             info = await workspace.sessions.info(session_id)
         except ToolwrightError:
-            raise unknown from None
+            raise _unknown(session_id) from None
         if info.project_id == workspace.sessions.project_id:
             return workspace, info
         if named:
-            raise unknown
+            raise _unknown(session_id)
         try:
             return await self.of(info.directory), info
         except HttpRefusal:
-            raise unknown from None
+            raise _unknown(session_id) from None
 
     async def session(self, session_id: str, named: str = "") -> tuple[Workspace, Session]:
         """A session to work on."""
@@ -106,3 +112,7 @@ class Projects:
         for workspace in list(self.workspaces.values()):
             await workspace.close()
         self.workspaces.clear()
+
+
+def _unknown(session_id: str) -> HttpRefusal:
+    return not_found(f"There is no session {session_id[:80]!r} here. GET /session lists those there are.")

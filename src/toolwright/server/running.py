@@ -5,30 +5,31 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from urllib.parse import quote
 
-import uvicorn
-
+from toolwright.app.own_server import held, port_of_killed
+from toolwright.app.runs import Runs
+from toolwright.app.server_secret import Secret, leave_note, notes_folder, was_killed
+from toolwright.copies.handing import work_in_copy
+from toolwright.deadline import time_limit
 from toolwright.errors import UsageError
+from toolwright.folders import Folders
+from toolwright.http_server.guard import Guard
+from toolwright.http_server.uvicorn_server import PATIENCE, Server
+from toolwright.peers import BACKLOG, listen
 from toolwright.record import record
 from toolwright.server.app import Application
-from toolwright.server.connection import Connection
-from toolwright.server.guard import Guard
 from toolwright.server.inside import answer_inside
-from toolwright.server.secret import Secret, leave_note, state_folder, was_killed
 from toolwright.server.serving import Serving, answered_later
 from toolwright.workspace import Workspace
 
 PORT = 4096
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_BACKLOG = 1024
-_PATIENCE = 2
-"""Seconds that open connections are given at the end."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -45,8 +46,12 @@ class Options:
     idle_exit: float = 0
     """Seconds after which a folder nobody uses is closed; 0 for never."""
     trust: bool = False
+    tunnel: bool = False
+    """Whether programs that cannot be seen, such as tunnels of ssh, may go on to the secret."""
     show: bool = False
     """Whether the page is opened in the person's browser."""
+    own: bool = False
+    """Whether it is the user's own: found by itself, for every folder, and ended when it is idle."""
     environment: Mapping[str, str]
 
 
@@ -59,40 +64,61 @@ async def serve(options: Options) -> None:
     guard = Guard(
         secret=options.secret,
         hosts=_hosts(options, port),
-        port=port,
         origins=frozenset(options.origins),
-        cookie=options.secret.cookie() if options.secret else "",
+        page_key=options.secret.page_key() if options.secret else "",
     )
 
     def make(folder: Path) -> Workspace:
         workspace = Workspace(folder, answer=answered_later, client="app", keep=True, trust=options.trust)
         workspace.requests = partial(answer_inside, serving, workspace)
+        workspace.elsewhere = partial(work_in_copy, workspace)
         return workspace
 
     after_kill = not options.socket and was_killed(options.environment, port)
-    serving = Serving(options.folders, make, protected=options.secret is not None, after_kill=after_kill)
+    protected = options.secret is not None
+    serving = Serving(
+        options.folders,
+        make,
+        protected=protected,
+        page_key=guard.page_key,
+        after_kill=after_kill,
+        anywhere=options.own,
+    )
+    if options.own:
+        from toolwright.server.own_runs import OwnRuns
+
+        serving.own = OwnRuns(serving, Runs.of(Folders.of(options.environment)))
     host = f"[{options.host}]" if ":" in options.host else options.host
     url = f"unix:{options.socket}" if options.socket else f"http://{host}:{port}"
     note = _noted(options, port, url) if not options.socket else None
-    server = _Server(_config(Application(serving, guard)))
+    server = Server(Application(serving, guard))
     stop = _Stop(serving, server, note)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
-    # Whoever reads the address may connect at once, and waits until we are ready.
-    listening.listen(_BACKLOG)
-    _announce(options, url)
-    if options.show and not options.socket:
-        _open_page(f"{url}/k-{options.secret.value}" if options.secret else url)
+    if not options.own:
+        _announce(options, url)
+    showing = asyncio.create_task(_show_page(_address(options, url), serving, options)) if options.show else None
     closing = asyncio.create_task(_close_idle(serving, options.idle_exit)) if options.idle_exit else None
+    own = asyncio.create_task(_look_after_runs(serving, options, stop)) if options.own else None
     try:
-        await server.serve([listening])
+        with held(url, options.environment) if options.own else nullcontext(enter_result=True) as is_the_one:
+            if is_the_one:
+                await server.serve([listening])
     finally:
-        if closing:
-            closing.cancel()
+        for task in filter(None, (closing, showing, own)):
+            task.cancel()
         await stop.finished()
         _remove(note)
         _remove(options.socket)
+
+
+async def _look_after_runs(serving: Serving, options: Options, stop: "_Stop") -> None:
+    from toolwright.server.own_runs import IDLE, end_when_idle
+
+    if serving.own is not None:
+        await serving.own.go_on()
+    await end_when_idle(serving, options.idle_exit or IDLE, stop)
 
 
 def _noted(options: Options, port: int, url: str) -> Path | None:
@@ -100,7 +126,7 @@ def _noted(options: Options, port: int, url: str) -> Path | None:
     try:
         return leave_note(options.environment, port, url, options.secret)
     except OSError as error:
-        folder = state_folder(options.environment)
+        folder = notes_folder(options.environment)
         sys.stderr.write(f"{folder} cannot be written ({error.strerror}); clients need the address with its secret\n")
         return None
 
@@ -111,37 +137,48 @@ def _announce(options: Options, url: str) -> None:
     if "OPENCODE_CONFIG_CONTENT" in options.environment:
         lines.insert(0, f"opencode server listening on {url}")
     if not options.socket:
-        lines.append(f"open {url}/k-{options.secret.value}" if options.secret else f"open {url}/")
+        lines.append(f"open {_address(options, url)}")
     if not options.socket and not options.secret:
         sys.stderr.write("warning: --no-auth lets every program on this machine in\n")
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     sys.stdout.flush()
 
 
-def _open_page(address: str) -> None:
-    """Some browsers return at once, others when they are closed; nobody waits for either."""
-    import webbrowser
-    from threading import Thread
+def _address(options: Options, url: str) -> str:
+    """Name the address by which the page is opened, with the secret in it."""
+    return f"{url}/k-{quote(options.secret.value, safe='')}" if options.secret else f"{url}/"
 
-    Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+async def _show_page(address: str, serving: Serving, options: Options) -> None:
+    """Open the page in the person's browser, and leave nothing of the way there once that has happened."""
+    from toolwright.config.places import own_programs
+    from toolwright.process.browser import UNREADABLE, open_browser
+
+    try:
+        state = Folders.of(options.environment).state
+        browser = await asyncio.to_thread(open_browser, address, own_programs(Path.cwd()), state)
+    except OSError as error:
+        sys.stderr.write(f"the browser cannot be told the address ({error.strerror}); open it yourself\n")
+        return
+    if browser is None:
+        sys.stderr.write("no browser can be opened here; open the address yourself\n")
+        return
+    sys.stderr.write(f"opening the page. {UNREADABLE}\n")
+    try:
+        await serving.opened.wait()
+    finally:
+        browser.forget()
 
 
 def _bound(options: Options) -> socket.socket:
     if options.socket:
         return _unix_socket(options.socket)
-    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-    for port in (options.port,) if options.port else (PORT, 0):
-        # With the protocol named, asyncio sends small answers without waiting for more to say.
-        made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    for port in (port_of_killed(options.environment), 0) if options.own else (options.port or PORT, options.port):
         try:
-            made.bind((options.host, port))
+            return listen("serve", options.host, port, tunnel=options.tunnel)
         except OSError as error:
-            made.close()
             if port == options.port or not port:
                 raise UsageError(f"{options.host}:{port} cannot be listened on: {error.strerror}.") from error
-            continue
-        return made
     raise UsageError("No port is free.")
 
 
@@ -153,6 +190,7 @@ def _unix_socket(path: Path) -> socket.socket:
     before = os.umask(0o177)
     try:
         made.bind(str(path))
+        made.listen(BACKLOG)
     except OSError as error:
         raise UsageError(f"{path} cannot be listened on: {error.strerror or error}.") from error
     finally:
@@ -170,36 +208,10 @@ def _hosts(options: Options, port: int) -> frozenset[str]:
     return frozenset(hosts | {name.lower() for name in names} if port == 80 else hosts)
 
 
-def _config(app: Any) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        http=Connection,
-        ws="none",
-        lifespan="off",
-        loop="asyncio",
-        log_config=None,
-        # What a stranger sends is answered; it is no reason to fill the person's terminal.
-        log_level="error",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=_PATIENCE,
-        timeout_keep_alive=75,
-    )
-
-
-class _Server(uvicorn.Server):
-    """The signals are ours."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
 class _Stop:
     """On the first signal everything is ended in order; on the second at once."""
 
-    def __init__(self, serving: Serving, server: uvicorn.Server, note: Path | None) -> None:
+    def __init__(self, serving: Serving, server: Server, note: Path | None) -> None:
         self._serving, self._server, self._note = serving, server, note
         self._ending: asyncio.Task[None] | None = None
 
@@ -212,7 +224,7 @@ class _Stop:
     async def _end(self) -> None:
         self._serving.ending = True
         with suppress(TimeoutError):
-            async with asyncio.timeout(_PATIENCE):
+            async with time_limit(PATIENCE):
                 await self._serving.end()
         self._server.should_exit = True
 

@@ -4,18 +4,25 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from toolwright.app.branch import branch_of
+from toolwright.app.logins import Logins
+from toolwright.app.shown import looks_of
+from toolwright.deadline import time_limit
 from toolwright.events import Event
+from toolwright.http_server.refusal import not_found
 from toolwright.inbox import Inbox, Question
 from toolwright.jsontypes import Json
-from toolwright.server.branch import branch_of
 from toolwright.server.dialects import Dialect
 from toolwright.server.listeners import Channel
 from toolwright.server.projects import Projects
-from toolwright.server.refusal import not_found
 from toolwright.session.events import MessageUpdated, SessionIdle, SessionStatus
+from toolwright.session.session import SERVER_STOPPED
 from toolwright.workspace import Workspace
+
+if TYPE_CHECKING:
+    from toolwright.server.own_runs import OwnRuns
 
 PATIENCE = 1.5
 """Seconds that turns are given to come to their end when the server is stopped."""
@@ -30,29 +37,42 @@ class Serving:
         make: Callable[[Path], Workspace],
         *,
         protected: bool = True,
+        page_key: str = "",
         after_kill: bool = False,
+        anywhere: bool = False,
     ) -> None:
-        """`after_kill` says that a server of the same address was killed, whose clients come back."""
+        """`page_key` is what the page brings in place of the secret.
+
+        `after_kill` says that a server of the same address was killed, whose clients come back; `anywhere` lets
+        clients name every folder.
+        """
         loop = asyncio.get_running_loop()
         self._after_kill = after_kill
         self.protected = protected
         """Whether clients have to bring the secret."""
+        self.page_key = page_key
+        self.opened = asyncio.Event()
+        """Set once a page has been opened."""
         self.channels: dict[Dialect, Channel] = {
             "whole": Channel("whole", loop.call_later),
             "deltas": Channel("deltas", loop.call_later),
         }
-        self.projects = Projects(folders=folders, make=make, opened=self._follow)
+        self.projects = Projects(folders=folders, make=make, opened=self._follow, anywhere=anywhere)
         self.statuses: dict[str, dict[str, Json]] = {}
         """What the sessions of each folder are doing; those at rest are not in it."""
         self.controls: asyncio.Queue[Json] = asyncio.Queue(100)
         """What a terminal client is asked to do, for one that fetches it."""
+        self._logins: dict[str, Logins] = {}
         self.ending = False
+        self.own: OwnRuns | None = None
+        """The runs in the background, where this is the user's own server."""
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def _follow(self, workspace: Workspace) -> None:
         directory = str(workspace.directory)
         statuses = self.statuses.setdefault(directory, {})
         branch = branch_of(workspace.config.root)
+        looks = looks_of(workspace)
 
         def hear(event: Event) -> None:
             nonlocal branch
@@ -64,8 +84,9 @@ class Serving:
                     statuses.pop(event.session_id, None)
                 else:
                     statuses[event.session_id] = event.status
+            shown = looks.event(event)
             for channel in self.channels.values():
-                channel.hear(directory, event)
+                channel.hear(directory, shown)
 
         workspace.bus.subscribe(hear)
         if self._after_kill:
@@ -105,6 +126,10 @@ class Serving:
         task.add_done_callback(self._done)
         return task
 
+    def logins(self, workspace: Workspace) -> Logins:
+        """The logins of a folder that are under way."""
+        return self._logins.setdefault(str(workspace.directory), Logins(workspace))
+
     def _done(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.discard(task)
         if not task.cancelled():
@@ -128,6 +153,8 @@ class Serving:
         """Close a folder; its clients load everything anew, and the next request opens it again."""
         directory = str(workspace.directory)
         self.projects.workspaces.pop(workspace.directory, None)
+        if (logins := self._logins.pop(directory, None)) is not None:
+            await logins.close()
         await workspace.close()
         self.statuses.pop(directory, None)
         self.tell(directory, "server.instance.disposed", {"directory": directory})
@@ -138,8 +165,8 @@ class Serving:
         workspaces = list(self.projects.workspaces.values())
         at_work = [session for one in workspaces for session in list(one.sessions_open.values())]
         with suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE):
-                await asyncio.gather(*(session.abort("the server was stopped") for session in at_work))
+            async with time_limit(PATIENCE):
+                await asyncio.gather(*(session.abort(SERVER_STOPPED) for session in at_work))
         for workspace in workspaces:
             directory = str(workspace.directory)
             self.tell(directory, "server.instance.disposed", {"directory": directory})
@@ -147,6 +174,7 @@ class Serving:
             channel.flush()
             for listener in channel.listeners:
                 listener.end()
+        await asyncio.gather(*(one.close() for one in self._logins.values()))
         await self.projects.close()
 
 

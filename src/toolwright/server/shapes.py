@@ -1,43 +1,31 @@
 """Records of the program in the shapes that clients read."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from toolwright.agents import Agent
+from toolwright.app.models import readiness
+from toolwright.app.shown import Looks, looks_of
 from toolwright.commands import Command
 from toolwright.errors import ToolwrightError
 from toolwright.inbox import Question
 from toolwright.jsontypes import Json
 from toolwright.messages import Message
 from toolwright.models.catalog import Catalog, ProviderInfo
-from toolwright.models.connect import find_key
-from toolwright.models.families import variants
+from toolwright.models.described import model_json, provider_json
 from toolwright.models.info import ModelInfo
-from toolwright.models.model import ModelError
+from toolwright.permission.asking import named
 from toolwright.server.frames import shown_metadata
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
 
-if TYPE_CHECKING:
-    from toolwright.models.connect import Connections
 
-
-_MEDIA = ("text", "audio", "image", "video", "pdf")
-_PACKAGES = {
-    "anthropic": "@ai-sdk/anthropic",
-    "gemini": "@ai-sdk/google",
-    "openai-responses": "@ai-sdk/openai",
-}
-
-
-def message_json(message: Message) -> Json:
-    """A message with its parts, both in the order of their ids."""
-    parts = sorted(message.parts.values(), key=lambda part: part.id)
+def message_json(message: Message, workspace: Workspace) -> Json:
+    """A message with its parts, both in the order of their ids; of calls it is told how they are shown."""
+    parts = sorted(looks_of(workspace).message(message).parts.values(), key=lambda part: part.id)
     return {"info": message.info, "parts": parts}
 
 
-def question_json(question: Question) -> Json:
+def question_json(question: Question, looks: Looks) -> Json:
     """A question that waits, as its event told of it."""
     tool = {"messageID": question.message_id, "callID": question.call_id}
     if question.kind == "choice":
@@ -47,6 +35,12 @@ def question_json(question: Question) -> Json:
             "questions": to_json(question.choices),
             "tool": tool,
         }
+    call: Json = {
+        "tool": question.tool,
+        "arguments": to_json(dict(question.arguments)),
+        "title": question.title,
+        "agent": question.agent,
+    } | named(question)
     return {
         "id": question.id,
         "sessionID": question.session_id,
@@ -55,13 +49,9 @@ def question_json(question: Question) -> Json:
         "always": list(question.always),
         "metadata": shown_metadata(question.permission, question.patterns, to_json(dict(question.metadata))),
         "tool": tool,
-        "call": {
-            "tool": question.tool,
-            "arguments": to_json(dict(question.arguments)),
-            "title": question.title,
-            "agent": question.agent,
-        },
+        "call": call | looks.asked(call, question.permission),
         **({"callers": list(question.callers)} if question.callers else {}),
+        **({"also": to_json(question.also)} if question.also else {}),
     }
 
 
@@ -118,7 +108,7 @@ def providers_json(workspace: Workspace) -> Json:
     default: Json = {}
     for provider in connections.catalog.providers():
         models = [info for info in connections.catalog.models(provider.id) if info.status != "deprecated"]
-        ready, source = _readiness(workspace, connections, provider)
+        ready, source = readiness(workspace, provider)
         every.append(provider_json(provider, models, source))
         if ready and models:
             connected.append(provider.id)
@@ -129,17 +119,6 @@ def providers_json(workspace: Workspace) -> Json:
     if chosen.get("providerID") in {one["id"] for one in every}:
         default[chosen["providerID"]] = chosen["modelID"]
     return {"all": every, "default": default, "connected": connected}
-
-
-def _readiness(workspace: Workspace, connections: "Connections", provider: ProviderInfo) -> tuple[bool, str]:
-    configured = provider.id in workspace.settings.provider
-    try:
-        key = find_key(provider, workspace.environment, connections.auth_of(provider.id))
-    except ModelError:
-        return False, "config" if configured else "custom"
-    in_environment = any(workspace.environment.get(name) for name in provider.env)
-    ready = configured or key is not None
-    return ready, "config" if configured else "env" if in_environment else "api" if key else "custom"
 
 
 def _add_chosen(workspace: Workspace, catalog: Catalog, every: list[Json], connected: list[str]) -> None:
@@ -165,74 +144,3 @@ def _chosen_info(workspace: Workspace, provider: str, model: str) -> ModelInfo:
     except ToolwrightError:
         info = ModelInfo(provider=provider, id=model)
     return replace(info, provider=provider, id=model)
-
-
-def provider_json(provider: ProviderInfo, models: list[ModelInfo], source: str) -> Json:
-    options = {"baseURL": provider.base_url} if provider.base_url else {}
-    return {
-        "id": provider.id,
-        "name": provider.name,
-        "source": source,
-        "env": list(provider.env),
-        "options": options,
-        "models": {info.id: model_json(info, provider) for info in models},
-    }
-
-
-def model_json(info: ModelInfo, provider: ProviderInfo) -> Json:
-    accepts = {kind: kind in info.accepts for kind in _MEDIA}
-    return {
-        "id": info.id,
-        "providerID": info.provider,
-        "name": info.name,
-        "family": info.family,
-        "api": {
-            "id": info.api_id,
-            "url": provider.base_url,
-            "npm": _PACKAGES.get(info.api, "@ai-sdk/openai-compatible"),
-        },
-        "capabilities": {
-            "temperature": info.temperature,
-            "reasoning": info.reasoning,
-            "attachment": "image" in info.accepts or "pdf" in info.accepts,
-            "toolcall": info.tools,
-            "interleaved": {"field": info.reasoning_field} if info.reasoning_field else False,
-            "input": accepts,
-            "output": {kind: kind == "text" for kind in _MEDIA},
-        },
-        "cost": {
-            "input": info.prices.input,
-            "output": info.prices.output,
-            "cache": {"read": info.prices.cache_read, "write": info.prices.cache_write},
-        },
-        "limit": {"context": info.limits.context, "output": info.limits.output},
-        "status": info.status or "active",
-        "options": {},
-        "headers": {},
-        "release_date": info.released,
-        "variants": {name: {} for name in variants(info)},
-    }
-
-
-_SECRET_KEYS = ("apikey", "headers", "token", "secret", "password", "passwd", "authorization", "credential", "cookie")
-_HOLDERS = ("environment", "env", "oauth")
-
-
-def without_secrets(value: Any, secrets: frozenset[str]) -> Any:
-    """The same without keys, headers and what came from variables of the environment."""
-    if isinstance(value, Mapping):
-        return {name: without_secrets(entry, secrets) for name, entry in value.items() if not _hides(str(name), entry)}
-    if isinstance(value, list | tuple):
-        return [without_secrets(entry, secrets) for entry in value]
-    if isinstance(value, str):
-        for secret in secrets:
-            if secret and secret in value:
-                value = value.replace(secret, "")
-    return value
-
-
-def _hides(name: str, entry: Any) -> bool:
-    plain = name.lower().replace("_", "").replace("-", "")
-    if plain in _HOLDERS and isinstance(entry, Mapping):
-        return True
-    return any(word in plain for word in _SECRET_KEYS) and isinstance(entry, str | Mapping)

@@ -5,14 +5,15 @@ import { Panel, exportJson, exportMarkdown, open } from "./panels.js"
 import { html, render, useEffect, useReducer, useRef } from "./preact.js"
 import { Prompt } from "./prompt.js"
 import { Sidebar, listed } from "./sidebar.js"
-import { changed, guarded, listen, say, select, start, state, stop, watch } from "./store.js"
+import { changed, guarded, say, select, start, state, stop, watch } from "./store.js"
 import { post } from "./api.js"
-import { icon, visible } from "./ui.js"
+import { icon } from "./ui.js"
 import { Glance, Work } from "./work.js"
 
 function App() {
   const [, draw] = useReducer((number) => number + 1, 0)
   useEffect(() => watch(draw), [])
+  if (state.locked !== null) return html`<${Login} />`
   const shown = (name) => changed(() => (state.drawer = state.drawer === name ? "" : name))
   return html`<div id="page" class=${state.drawer ? `drawer-${state.drawer}` : ""}>
     <${Sidebar} />
@@ -40,10 +41,39 @@ function App() {
   </div>`
 }
 
+function Login() {
+  const field = useRef()
+  useEffect(() => field.current.focus(), [])
+  const submit = (event) => {
+    event.preventDefault()
+    const given = field.current.value.trim()
+    // The whole address is as good.
+    if (given) start(secretOf(given) || given)
+  }
+  return html`<div class="login"><form onsubmit=${submit}>
+    <h1>toolwright</h1>
+    <label>Secret <input ref=${field} type="password" autocomplete="current-password" /></label>
+    ${state.locked ? html`<p class="error" role="alert">${state.locked}</p>` : null}
+    <p class="faint">It stands in the address that <code>tw serve</code> has printed, or is the password that you gave it.</p>
+    <button class="main">Open</button>
+  </form></div>`
+}
+
+// What follows `k-` in an address of the server.
+function secretOf(address) {
+  const found = address.match(/\/k-([^/#?]+)/)?.[1] ?? ""
+  try {
+    return decodeURIComponent(found)
+  } catch {
+    return found
+  }
+}
+
 function Title() {
   const info = state.sessions.get(state.current)
-  const parent = state.sessions.get(info?.parentID)
-  return html`<h2 id="title">${parent ? html`<button type="button" class="link" onclick=${() => select(parent.id)}>${icon("back")}${visible(parent.title)}</button><span class="faint"> / </span>` : null}${visible(info?.title ?? "")}</h2>`
+  if (!info) return html`<span id="title"></span>`
+  const parent = state.sessions.get(info.parentID)
+  return html`<h2 id="title">${parent ? html`<button type="button" class="link" onclick=${() => select(parent.id)}>${icon("back")}${parent.title}</button><span class="faint"> / </span>` : null}${info.title}</h2>`
 }
 
 function Menu() {
@@ -108,7 +138,7 @@ function Toast() {
 function keys(event) {
   const writing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
   const modal = document.querySelector("dialog[open]")
-  if (modal) return
+  if (modal || state.locked !== null) return
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
     changed(() => (state.drawer = matchMedia("(max-width: 760px)").matches ? "side" : state.drawer))
     document.getElementById("search").focus()
@@ -132,6 +162,8 @@ window.addEventListener("hashchange", () => {
   const id = location.hash.slice(1).split("@")[0]
   if (id !== state.current && (!id || state.sessions.has(id))) select(id)
 })
+// The secret stays neither in the address nor in what the browser remembers of it.
+const secret = secretOf(location.pathname)
+if (secret) history.replaceState(null, "", `/${location.hash}`)
 render(html`<${App} />`, root)
-listen()
-start()
+start(secret)

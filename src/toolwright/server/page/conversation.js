@@ -2,8 +2,9 @@
 import { post } from "./api.js"
 import { Part } from "./parts.js"
 import { html, useEffect, useLayoutEffect, useRef } from "./preact.js"
+import { command } from "./panels.js"
 import { changed, earlier, fromHome, guarded, say, select, state } from "./store.js"
-import { Memo, count, icon, lasted, money, nameOf, plural, visible } from "./ui.js"
+import { Memo, count, icon, lasted, money, nameOf, plural } from "./ui.js"
 
 const NEAR = 1500
 const GUESS = 90
@@ -13,7 +14,10 @@ const rows = new WeakMap()
 let observer
 const observe = (element, hear) => {
   rows.set(element, hear)
-  observer ??= new IntersectionObserver((entries) => entries.forEach((one) => rows.get(one.target)?.(one)), { root: document.getElementById("conversation"), rootMargin: `${NEAR}px 0px` })
+  observer ??= new IntersectionObserver((entries) => entries.forEach((one) => rows.get(one.target)?.(one)), {
+    root: document.getElementById("conversation"),
+    rootMargin: `${NEAR}px 0px`,
+  })
   observer.observe(element)
   return () => observer?.unobserve(element)
 }
@@ -23,10 +27,13 @@ export function Conversation() {
   const follows = useRef(true)
   const was = useRef({ session: "", first: "" })
   const mark = state.sessions.get(state.current)?.revert?.messageID
-  useEffect(() => () => {
-    observer?.disconnect()
-    observer = null
-  }, [])
+  useEffect(
+    () => () => {
+      observer?.disconnect()
+      observer = null
+    },
+    [],
+  )
   useLayoutEffect(() => {
     const session = was.current.session !== state.current
     was.current = { session: state.current }
@@ -76,7 +83,8 @@ class Row extends Memo {
   }
 
   componentDidMount() {
-    this.leave = observe(this.base, ({ isIntersecting, boundingClientRect }) => {
+    const { base } = /** @type {any} */ (this)
+    this.leave = observe(base, ({ isIntersecting, boundingClientRect }) => {
       if (isIntersecting === this.state.near) return
       if (!isIntersecting) this.height = boundingClientRect.height
       this.setState({ near: isIntersecting })
@@ -107,7 +115,8 @@ class Row extends Memo {
 
 // What can be done about a message.
 
-const undoTurn = (id) => changed(() => (state.panel = { name: "undo", selection: { turn: id }, title: "Undo from here" }))
+const undoTurn = (id) =>
+  changed(() => (state.panel = { name: "undo", selection: { turn: id }, title: "Undo from here" }))
 
 const fork = guarded(async (messageID) => {
   const made = await post(`/session/${state.current}/fork`, messageID ? { messageID } : {})
@@ -117,7 +126,10 @@ const fork = guarded(async (messageID) => {
 })
 
 function UserActions({ info, parts }) {
-  const text = parts.filter((one) => one.type === "text" && !one.synthetic).map((one) => one.text).join("\n\n")
+  const text = parts
+    .filter((one) => one.type === "text" && !one.synthetic)
+    .map((one) => one.text)
+    .join("\n\n")
   return html`<p class="tools">
     <button type="button" class="ghost" title="Undo from here" aria-label="Undo from here" onclick=${() => undoTurn(info.id)}>${icon("undo")}</button>
     <button type="button" class="ghost" title="Fork before this message" aria-label="Fork before this message" onclick=${() => fork(info.id)}>${icon("fork")}</button>
@@ -128,21 +140,32 @@ function UserActions({ info, parts }) {
 function TurnEnd({ info }) {
   const turn = state.order.map((id) => state.messages.get(id).info).filter((one) => one.parentID === info.parentID)
   const cost = turn.reduce((sum, one) => sum + (one.cost ?? 0), 0)
-  const tokens = turn.reduce((sum, one) => sum + (one.tokens ? one.tokens.input + one.tokens.output + one.tokens.reasoning : 0), 0)
-  const facts = [info.agent, info.modelID?.split("/").at(-1), lasted(turn[0].time.created, info.time.completed), tokens ? `${count(tokens)} tokens` : "", cost ? money(cost) : ""]
+  const tokens = turn.reduce(
+    (sum, one) => sum + (one.tokens ? one.tokens.input + one.tokens.output + one.tokens.reasoning : 0),
+    0,
+  )
+  const facts = [
+    info.agent,
+    info.modelID?.split("/").at(-1),
+    lasted(turn[0].time.created, info.time.completed),
+    tokens ? `${count(tokens)} tokens` : "",
+    cost ? money(cost) : "",
+  ]
   return html`<p class="end">${facts.filter(Boolean).join(" · ")}</p>`
 }
 
 const again = guarded(async (info) => {
   const asked = state.messages.get(info.parentID)
-  const parts = (asked?.parts ?? []).filter((one) => one.type === "text" && !one.synthetic).map(({ text }) => ({ type: "text", text }))
+  const parts = (asked?.parts ?? [])
+    .filter((one) => one.type === "text" && !one.synthetic)
+    .map(({ text }) => ({ type: "text", text }))
   if (parts.length) await post(`/session/${state.current}/prompt_async`, { parts, agent: info.agent })
 })
 
 function Trouble({ info, busy }) {
   if (info.error.name === "MessageAbortedError") return html`<p class="stopped">Stopped.</p>`
   return html`<div class="trouble" role="alert">
-    <p>${visible(info.error.data?.message ?? info.error.name)}</p>
+    <p>${info.error.data?.message ?? info.error.name}</p>
     <button type="button" disabled=${busy} onclick=${() => again(info)}>Try again</button>
   </div>`
 }
@@ -157,7 +180,7 @@ function Welcome() {
   return html`<div class="welcome">
     <h2>${nameOf(state.directory)}</h2>
     <p class="faint"><code>${fromHome(state.directory)}</code></p>
-    ${problem ? html`<div class="trouble"><p>${problem}</p><p class="faint">Store a key with <code>tw auth login</code>, or set <code>model</code> in toolwright.json, then load this page again.</p></div>` : null}
+    ${problem ? html`<div class="trouble"><p>${problem}</p><p><button type="button" class="main" onclick=${() => command("/connect")}>Connect a model</button></p></div>` : null}
     ${state.doctor && !state.doctor.trusted ? html`<p class="faint">This project is not trusted: its own settings and extensions are left out. <code>tw trust</code> changes that.</p>` : null}
     ${(state.doctor?.warnings ?? []).map((one) => html`<p class="faint">${one}</p>`)}
     <dl class="keys">

@@ -1,6 +1,5 @@
 // Differences: unified text as rows with line numbers, in two columns where there is room, changed words marked.
 import { html, useEffect, useRef, useState } from "./preact.js"
-import { visible } from "./ui.js"
 
 const WIDE = 680
 const ROWS = 400
@@ -18,7 +17,11 @@ export function rowsOf(text) {
       fresh = Number(place[2])
       inside = true
       rows.push({ kind: "place", text: `line ${fresh || 1}${place[3]}` })
-    } else if (!inside && /^(Index: |={10}|--- |\+\+\+ |diff |index |new file|deleted file|similarity|rename )/.test(line)) continue
+    } else if (
+      !inside &&
+      /^(Index: |={10}|--- |\+\+\+ |diff |index |new file|deleted file|similarity|rename )/.test(line)
+    )
+      continue
     else if (line.startsWith("\\")) rows.push({ kind: "note", text: line.slice(2) })
     else if (line.startsWith("+")) rows.push({ kind: "added", fresh: fresh++, text: line.slice(1) })
     else if (line.startsWith("-")) rows.push({ kind: "removed", old: old++, text: line.slice(1) })
@@ -29,17 +32,24 @@ export function rowsOf(text) {
 
 export function countsOf(text) {
   const rows = rowsOf(text ?? "")
-  return { additions: rows.filter((one) => one.kind === "added").length, deletions: rows.filter((one) => one.kind === "removed").length }
+  return {
+    additions: rows.filter((one) => one.kind === "added").length,
+    deletions: rows.filter((one) => one.kind === "removed").length,
+  }
 }
 
 // Removed lines beside the added ones that took their place.
 function pairs(rows) {
   const paired = []
-  for (let at = 0; at < rows.length; ) {
+  for (let at = 0; at < rows.length;) {
     if (rows[at].kind === "removed" || rows[at].kind === "added") {
       const removed = []
       const added = []
-      for (; at < rows.length && (rows[at].kind === "removed" || rows[at].kind === "added" || rows[at].kind === "note"); at++) {
+      for (
+        ;
+        at < rows.length && (rows[at].kind === "removed" || rows[at].kind === "added" || rows[at].kind === "note");
+        at++
+      ) {
         if (rows[at].kind === "removed") removed.push(rows[at])
         else if (rows[at].kind === "added") added.push(rows[at])
       }
@@ -64,17 +74,26 @@ function markWords(left, right) {
   let head = 0
   while (head < one.length && head < other.length && one[head] === other[head]) head++
   let tail = 0
-  while (tail < one.length - head && tail < other.length - head && one[one.length - 1 - tail] === other[other.length - 1 - tail]) tail++
+  while (
+    tail < one.length - head &&
+    tail < other.length - head &&
+    one[one.length - 1 - tail] === other[other.length - 1 - tail]
+  )
+    tail++
   const solid = (list) => list.join("").trim().length
   if (!solid(one.slice(0, head)) && !solid(one.slice(one.length - tail))) return
-  const cut = (list) => [list.slice(0, head).join(""), list.slice(head, list.length - tail).join(""), list.slice(list.length - tail).join("")]
+  const cut = (list) => [
+    list.slice(0, head).join(""),
+    list.slice(head, list.length - tail).join(""),
+    list.slice(list.length - tail).join(""),
+  ]
   left.pieces = cut(one)
   right.pieces = cut(other)
 }
 
 function content(row) {
-  if (!row.pieces) return visible(row.text) || " "
-  const [head, middle, tail] = row.pieces.map(visible)
+  if (!row.pieces) return row.text || " "
+  const [head, middle, tail] = row.pieces
   return [head, middle ? html`<mark>${middle}</mark>` : null, tail]
 }
 

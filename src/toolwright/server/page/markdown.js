@@ -5,7 +5,27 @@ import Prism from "./prism.js"
 import { Diff } from "./diff.js"
 import { Memo, icon, visible } from "./ui.js"
 
-const NAMES = { py: "python", js: "javascript", jsx: "javascript", mjs: "javascript", ts: "typescript", tsx: "typescript", sh: "bash", shell: "bash", zsh: "bash", console: "bash", yml: "yaml", rs: "rust", html: "markup", xml: "markup", svg: "markup", h: "c", cc: "cpp", hpp: "cpp", jsonc: "json" }
+const NAMES = {
+  py: "python",
+  js: "javascript",
+  jsx: "javascript",
+  mjs: "javascript",
+  ts: "typescript",
+  tsx: "typescript",
+  sh: "bash",
+  shell: "bash",
+  zsh: "bash",
+  console: "bash",
+  yml: "yaml",
+  rs: "rust",
+  html: "markup",
+  xml: "markup",
+  svg: "markup",
+  h: "c",
+  cc: "cpp",
+  hpp: "cpp",
+  jsonc: "json",
+}
 // Limits of what is coloured and marked up: the time it takes grows with the square.
 const COLOURED = 20000
 const LINE = 1000
@@ -61,10 +81,14 @@ function inline(tokens, depth = 0) {
       case "br":
         return html`<br key=${at} />`
       case "link":
-        return safe(token.href) ? html`<a key=${at} href=${token.href} rel="noreferrer noopener" target="_blank">${inner()}</a>` : html`<span key=${at}>${inner()}</span>`
+        return safe(token.href)
+          ? html`<a key=${at} href=${token.href} rel="noreferrer noopener" target="_blank">${inner()}</a>`
+          : html`<span key=${at}>${inner()}</span>`
       case "image":
         // Nothing is fetched from elsewhere.
-        return safe(token.href) ? html`<a key=${at} href=${token.href} rel="noreferrer noopener" target="_blank">${token.text || token.href}</a>` : token.text
+        return safe(token.href)
+          ? html`<a key=${at} href=${token.href} rel="noreferrer noopener" target="_blank">${token.text || token.href}</a>`
+          : token.text
       case "escape":
         return token.text
       case "text":
@@ -95,13 +119,21 @@ function block(token, at, depth) {
       return html`<span key=${at}>${token.tokens ? inline(token.tokens) : token.text}</span>`
     case "code": {
       const language = (token.lang ?? "").trim().split(/\s+/)[0].toLowerCase()
-      return language === "diff" ? html`<${Diff} key=${at} text=${token.text} />` : html`<${Code} key=${at} text=${token.text} language=${language} />`
+      return language === "diff"
+        ? html`<${Diff} key=${at} text=${token.text} />`
+        : html`<${Code} key=${at} text=${token.text} language=${language} />`
     }
     case "blockquote":
       return html`<blockquote key=${at}>${blocks(token.tokens, depth + 1)}</blockquote>`
     case "list":
       return html`<${token.ordered ? "ol" : "ul"} key=${at} start=${token.ordered && token.start !== 1 ? token.start : undefined}>
-        ${token.items.map((item, number) => html`<li key=${number} class=${item.task ? "task" : ""}>${item.task ? html`<input type="checkbox" disabled checked=${item.checked} />` : null}${blocks(item.tokens.filter((one) => one.type !== "checkbox"), depth + 1)}</li>`)}
+        ${token.items.map(
+          (item, number) =>
+            html`<li key=${number} class=${item.task ? "task" : ""}>${item.task ? html`<input type="checkbox" disabled aria-label=${item.checked ? "done" : "open"} checked=${item.checked} />` : null}${blocks(
+              item.tokens.filter((one) => one.type !== "checkbox"),
+              depth + 1,
+            )}</li>`,
+        )}
       <//>`
     case "hr":
       return html`<hr key=${at} />`

@@ -8,11 +8,18 @@ const KEPT = 100
 const draftKey = () => `draft ${state.current || state.directory}`
 const past = () => JSON.parse(localStorage.getItem("history") ?? "[]")
 const NOTHING = { list: [], at: 0, from: 0, before: "" }
-const BUILT_IN = [
-  { name: "compact", description: "Summarise the conversation so far" },
-  { name: "undo", description: "Undo the last turn" },
-  { name: "new", description: "Begin a new session" },
-]
+// What is asked for in a dialog where nothing is typed behind the name.
+const DIALOGS = {
+  undo: () => {
+    const last = state.order.findLast((id) => state.messages.get(id).info.role === "user")
+    if (last) changed(() => (state.panel = { name: "undo", selection: { turn: last }, title: "Undo the last turn" }))
+    return Boolean(last)
+  },
+  rename: () => state.current && changed(() => (state.panel = { name: "rename", id: state.current })) === undefined,
+}
+
+// What a command of ours has the page do by itself, in a dialog of the same name.
+const ACTS = ["connect", "account", "login"]
 
 let delivered = Promise.resolve()
 
@@ -24,7 +31,6 @@ export function Prompt() {
   const offered = useRef(NOTHING)
   const browsing = useRef(null)
   const number = useRef(0)
-  const known = useRef(new Set())
   const busy = Boolean(state.status[state.current])
 
   const offer = (found) => {
@@ -51,7 +57,7 @@ export function Prompt() {
   }, [state.current, state.directory])
 
   const attach = async (list) => {
-    const added = await Promise.all([...list].map(read))
+    const added = await Promise.all([...list].map(attached))
     setFiles((before) => [...before, ...added])
   }
   useEffect(() => {
@@ -71,7 +77,7 @@ export function Prompt() {
   const complete = guarded(async () => {
     const before = box.current.value.slice(0, box.current.selectionStart)
     const mine = ++number.current
-    const found = await completions(before, known.current)
+    const found = await completions(before)
     if (mine === number.current) offer({ ...found, before })
   })
   const accept = (one) => {
@@ -92,7 +98,7 @@ export function Prompt() {
     localStorage.setItem("history", JSON.stringify([...past().filter((one) => one !== text), text].slice(-KEPT)))
     try {
       // One after the other: the first begins the session of the others.
-      await (delivered = delivered.catch(() => {}).then(() => deliver(text, sent, known.current)))
+      await (delivered = delivered.catch(() => {}).then(() => deliver(text, sent)))
     } catch (error) {
       if (!box.current.value) put(text)
       setFiles(sent)
@@ -110,7 +116,8 @@ export function Prompt() {
   const keys = (event) => {
     const typed = box.current.value
     // Completions of an older text are no completions.
-    const { list, at } = offered.current.before === typed.slice(0, box.current.selectionStart) ? offered.current : NOTHING
+    const { list, at } =
+      offered.current.before === typed.slice(0, box.current.selectionStart) ? offered.current : NOTHING
     const free = !typed || browsing.current !== null
     const move = (step) => offer({ ...offered.current, at: (at + step + list.length) % list.length })
     if (event.isComposing) return
@@ -132,11 +139,26 @@ export function Prompt() {
     complete()
   }
   const { list, at } = offered.current
-  return html`<form id="form" onsubmit=${(event) => { event.preventDefault(); send() }}>
-    ${list.length ? html`<ul id="complete" role="listbox" aria-label="Completions">${list.map((one, place) => html`<li key=${one.text} id=${`option-${place}`} role="option" aria-selected=${String(place === at)} onmousedown=${(event) => { event.preventDefault(); accept(one) }}><span>${one.shown}</span><small>${one.about}</small></li>`)}</ul>` : null}
+  return html`<form id="form" onsubmit=${(event) => {
+    event.preventDefault()
+    send()
+  }}>
+    ${
+      list.length
+        ? html`<ul id="complete" role="listbox" aria-label="Completions">${list.map(
+            (one, place) =>
+              html`<li key=${one.text} id=${`option-${place}`} role="option" aria-selected=${String(place === at)} onmousedown=${(
+                event,
+              ) => {
+                event.preventDefault()
+                accept(one)
+              }}><span>${one.shown}</span><small>${one.about}</small></li>`,
+          )}</ul>`
+        : null
+    }
     ${files.length ? html`<p class="files">${files.map((one, place) => html`<span key=${place} class="chip">${icon("file")}${one.filename}<button type="button" class="ghost" aria-label=${`Remove ${one.filename}`} onclick=${() => setFiles(files.filter((other) => other !== one))}>${icon("close")}</button></span>`)}</p>` : null}
     <textarea id="prompt" ref=${box} rows="1" aria-label="Prompt" aria-autocomplete="list" aria-controls=${list.length ? "complete" : undefined} aria-activedescendant=${list.length ? `option-${at}` : undefined}
-      placeholder=${busy ? "Add to what is being done" : "What should be done?"} onkeydown=${keys} oninput=${typing} onpaste=${(event) => event.clipboardData.files.length && attach(event.clipboardData.files)}></textarea>
+      placeholder=${busy ? "Add to the running turn" : "What should be done?"} onkeydown=${keys} oninput=${typing} onpaste=${(event) => event.clipboardData.files.length && attach(event.clipboardData.files)}></textarea>
     <footer><${Choices} /><span class="grow"></span>
       ${busy ? html`<button type="button" class="round stop" aria-label="Stop" title="Stop (Esc)" onclick=${stop}>${icon("stop")}</button>` : null}
       <button type="submit" class="round main" aria-label="Send" title="Send (Enter)">${icon("send")}</button>
@@ -145,24 +167,28 @@ export function Prompt() {
 }
 
 function Choices() {
-  const { agent, model, variant } = state.chosen
+  const { agent, variant } = state.chosen
+  const model = state.chosen.model || state.usual
   const agents = state.agents.filter((one) => one.mode !== "subagent" && !one.hidden)
   const [provider, ...rest] = model.split("/")
-  const variants = Object.keys(state.providers.find((one) => one.id === provider)?.models[rest.join("/")]?.variants ?? {})
-  const choose = (name) => (event) => changed(() => {
-    state.chosen[name] = event.currentTarget.value
-    if (name === "model") {
-      state.chosen.variant = ""
-      localStorage.setItem("model", event.currentTarget.value)
-    }
-  })
+  const variants = Object.keys(
+    state.providers.find((one) => one.id === provider)?.models[rest.join("/")]?.variants ?? {},
+  )
+  const choose = (name) => (event) =>
+    changed(() => {
+      state.chosen[name] = event.currentTarget.value
+      if (name === "model") {
+        state.chosen.variant = ""
+        localStorage.setItem("model", event.currentTarget.value)
+      }
+    })
   return html`
     <select id="agent" aria-label="Agent" title="Agent" value=${agent} onchange=${choose("agent")}>${agents.map((one) => html`<option key=${one.name} value=${one.name}>${one.name}</option>`)}</select>
     <select id="model" aria-label="Model" title="Model" value=${model} onchange=${choose("model")}>
       ${model ? null : html`<option value="">default model</option>`}
       ${state.providers.map((one) => html`<optgroup key=${one.id} label=${one.name}>${Object.values(one.models).map((each) => html`<option key=${each.id} value=${`${one.id}/${each.id}`}>${nameOf(each.name || each.id)}</option>`)}</optgroup>`)}
     </select>
-    ${variants.length ? html`<select id="variant" aria-label="Variant" title="How much it thinks" value=${variant} onchange=${choose("variant")}><option value="">usual effort</option>${variants.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select>` : null}`
+    ${variants.length ? html`<select id="variant" aria-label="Variant" title="How much it thinks" value=${variant} onchange=${choose("variant")}><option value="">Default effort</option>${variants.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select>` : null}`
 }
 
 function fit(box) {
@@ -170,71 +196,88 @@ function fit(box) {
   box.style.height = `${Math.min(box.scrollHeight, 260)}px`
 }
 
-const read = (file) =>
+const attached = (file) =>
   new Promise((resolve, reject) => {
     const reader = new FileReader()
-    reader.onload = () => resolve({ type: "file", mime: file.type || "text/plain", filename: file.name, url: reader.result })
+    reader.onload = () =>
+      resolve({ type: "file", mime: file.type || "text/plain", filename: file.name, url: reader.result })
     reader.onerror = () => reject(reader.error)
     reader.readAsDataURL(file)
   })
 
-async function completions(before, known) {
+async function completions(before) {
   const slash = before.match(/^\/(\S*)$/)
   const at = before.match(/(?:^|\s)@(\S*)$/)
   if (slash) {
-    const every = [...state.commands, ...BUILT_IN.filter((one) => !state.commands.some((other) => other.name === one.name))]
-    const list = every.filter((one) => one.name.startsWith(slash[1])).slice(0, 10)
-    return { list: list.map((one) => ({ text: `/${one.name} `, shown: `/${one.name}`, about: one.description ?? "" })), at: 0, from: 0 }
+    const list = state.commands.filter((one) => one.name.startsWith(slash[1])).slice(0, 10)
+    return {
+      list: list.map((one) => ({ text: `/${one.name} `, shown: `/${one.name}`, about: one.description ?? "" })),
+      at: 0,
+      from: 0,
+    }
   }
   if (!at) return NOTHING
   const agents = state.agents.filter((one) => one.mode !== "primary" && !one.hidden && one.name.startsWith(at[1]))
   const paths = await get(`/find/file?limit=8&query=${encodeURIComponent(at[1])}`)
-  for (const path of paths) known.add(path)
-  const list = [...(at[1] ? agents : agents.slice(0, 2)).map((one) => ({ text: `@${one.name} `, shown: `@${one.name}`, about: "agent" })), ...paths.map((path) => ({ text: `@${path} `, shown: path, about: "" }))]
+  const list = [
+    ...(at[1] ? agents : agents.slice(0, 2)).map((one) => ({
+      text: `@${one.name} `,
+      shown: `@${one.name}`,
+      about: "agent",
+    })),
+    ...paths.map((path) => ({ text: `@${path} `, shown: path, about: "" })),
+  ]
   return { list, at: 0, from: before.length - at[1].length - 1 }
 }
 
-async function deliver(text, files, known) {
-  const command = text.match(/^\/(\S+)\s*([\s\S]*)$/)
-  if (command && (await builtIn(command[1]))) return
+async function deliver(text, files) {
+  const line = /^[/!]/.test(text) ? await read(text) : { kind: "prompt" }
+  if (line.kind === "done") return
+  if (line.kind === "own") return came(line)
   if (!state.current) {
     const made = await post("/session", {})
     state.sessions.set(made.id, made)
     const written = localStorage.getItem(draftKey())
     localStorage.removeItem(draftKey())
     if (written) localStorage.setItem(`draft ${made.id}`, written)
+    const chosen = { ...state.chosen }
     await select(made.id)
+    changed(() => (state.chosen = chosen))
   }
   const id = state.current
-  const { agent, variant } = state.chosen
+  const { agent, variant, goal } = state.chosen
   const [providerID, ...rest] = state.chosen.model.split("/")
   const model = providerID ? { providerID, modelID: rest.join("/") } : undefined
+  if (line.kind === "shell") {
+    post(`/session/${id}/shell`, { agent, command: line.command, ...(model ? { model } : {}) }).catch((error) =>
+      say(error.message),
+    )
+    return
+  }
   const revealed = { agent, ...(model ? { model } : {}), ...(variant ? { variant } : {}) }
-  if (command && state.commands.some((one) => one.name === command[1])) {
-    // Its answer comes when the turn has ended; what happens until then comes by events.
-    post(`/session/${id}/command`, { command: command[1], arguments: command[2], agent, ...(variant ? { variant } : {}), ...(model ? { model: state.chosen.model } : {}), parts: files }).catch((error) => say(error.message))
-    return
-  }
-  if (/^!\S/.test(text)) {
-    post(`/session/${id}/shell`, { agent, command: text.slice(1), ...(model ? { model } : {}) }).catch((error) => say(error.message))
-    return
-  }
-  const names = [...text.matchAll(/(?:^|\s)@(\S+)/g)].map((one) => one[1])
-  const folder = state.directory.split("/").map(encodeURIComponent).join("/")
-  const mentioned = names.filter((one) => known.has(one)).map((path) => ({ type: "file", mime: path.endsWith("/") ? "application/x-directory" : "text/plain", filename: path, url: `file://${folder}/${path.split("/").map(encodeURIComponent).join("/")}` }))
-  const called = names.filter((one) => state.agents.some((other) => other.name === one && other.mode !== "primary")).map((name) => ({ type: "agent", name }))
-  await post(`/session/${id}/prompt_async`, { parts: [...(text ? [{ type: "text", text }] : []), ...mentioned, ...called, ...files], ...revealed })
+  await post(`/session/${id}/prompt_async`, {
+    parts: [...(text ? [{ type: "text", text }] : []), ...files],
+    mentions: true,
+    ...(goal ? { until: goal } : {}),
+    ...revealed,
+  })
 }
 
-async function builtIn(name) {
-  if (state.commands.some((one) => one.name === name)) return false
-  if (name === "new") await select("")
-  else if (name === "undo") {
-    const last = state.order.findLast((id) => state.messages.get(id).info.role === "user")
-    if (last) changed(() => (state.panel = { name: "undo", selection: { turn: last }, title: "Undo the last turn" }))
-  } else if (name === "compact" && state.current) {
-    const [providerID, ...rest] = state.chosen.model.split("/")
-    post(`/session/${state.current}/summarize`, { providerID, modelID: rest.join("/") }).then(load, (error) => say(error.message))
-  } else return false
-  return true
+// What a line means is the server's to say; it carries out what is a command of ours.
+async function read(text) {
+  const name = text.slice(1)
+  const own = state.commands.find((one) => one.own && one.name === name)
+  if (own && DIALOGS[name]?.()) return { kind: "done" }
+  return post("/tw/line", { text, session: state.current, ...state.chosen })
+}
+
+// What a command of ours came to, and what is chosen from then on.
+export async function came({ name, outcome, session, chosen }) {
+  if (session !== state.current) await select(session)
+  else changed(() => (state.chosen = chosen))
+  if (outcome.reread) await load()
+  if (ACTS.includes(outcome.kind)) changed(() => (state.panel = { name: outcome.kind, provider: outcome.text }))
+  else if (outcome.brief) say(outcome.lines.map(([text]) => text).join("\n"))
+  else if (outcome.kind !== "lines" || outcome.lines.length)
+    changed(() => (state.panel = { name: "outcome", outcome, command: name }))
 }

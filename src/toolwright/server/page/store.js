@@ -1,8 +1,10 @@
 // What the page knows: filled at the start, kept up to date by the server's events, drawn when it has changed.
-import { Failed, ask, get, post, setFolder } from "./api.js"
+import { Failed, ask, enter, follow, get, post, setFolder } from "./api.js"
+import { visible } from "./ui.js"
 
 export const state = {
   ready: false,
+  locked: null, // or why the secret is asked for
   directory: "",
   home: "",
   folders: [],
@@ -23,8 +25,10 @@ export const state = {
   providers: [],
   commands: [],
   doctor: null,
-  chosen: { agent: "", model: "", variant: "" },
+  chosen: { agent: "", model: "", variant: "", goal: "" },
+  usual: "",
   search: "",
+  hits: new Map(),
   note: "",
   toast: null,
   panel: null,
@@ -58,17 +62,19 @@ export function changed(work) {
 function tell() {
   const waiting = state.questions.length + [...state.elsewhere.values()].reduce((sum, count) => sum + count, 0)
   const title = state.sessions.get(state.current)?.title
-  document.title = `${waiting ? `(${waiting}) ` : ""}${title ? `${title} · ` : ""}toolwright`
+  document.title = visible(`${waiting ? `(${waiting}) ` : ""}${title ? `${title} · ` : ""}toolwright`)
 }
 
-export const guarded = (work) => async (...given) => {
-  try {
-    return await work(...given)
-  } catch (error) {
-    if (!(error instanceof Failed)) throw error
-    complain(error.message)
+export const guarded =
+  (work) =>
+  async (...given) => {
+    try {
+      return await work(...given)
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error
+      if (!lock(error)) complain(error.message)
+    }
   }
-}
 
 // What went wrong also stands in a dialog that is open.
 export const complain = (text) => say(text, undefined, text)
@@ -80,16 +86,31 @@ export function say(text, action, wrong) {
   if (text) fading = setTimeout(() => changed(() => (state.toast = null)), action ? 12000 : 6000)
 }
 
-// The start.
+// The start: with the secret that stands in the address or that a person has typed, or with what is kept.
 
-export async function start() {
+export async function start(secret) {
   try {
+    await enter(secret)
+    changed(() => (state.locked = null))
+    listen()
     await begin()
   } catch (error) {
     if (!(error instanceof Failed)) throw error
+    if (lock(error, secret)) return
     say(error.message)
-    setTimeout(start, PAUSE)
+    setTimeout(() => start(secret), PAUSE)
   }
+}
+
+// Whether the page has to ask for the secret: it has none, or the server has another by now.
+function lock(error, secret) {
+  const wrong = error.status === 401 || (error.status === 429 && !state.ready)
+  if (wrong)
+    changed(
+      () =>
+        (state.locked = error.status === 429 ? error.message : secret ? "That is not the secret of this server." : ""),
+    )
+  return wrong
 }
 
 async function begin() {
@@ -100,7 +121,8 @@ async function begin() {
   state.directory = path.directory
   state.home = path.home
   setFolder(path.directory)
-  for (const one of folders) if (one.directory !== path.directory && one.waiting) state.elsewhere.set(one.directory, one.waiting)
+  for (const one of folders)
+    if (one.directory !== path.directory && one.waiting) state.elsewhere.set(one.directory, one.waiting)
   await loadAll()
   changed(() => (state.ready = true))
 }
@@ -108,7 +130,17 @@ async function begin() {
 export const load = guarded(loadAll)
 
 async function loadAll() {
-  const paths = ["/session?limit=500", "/session/status", "/agent", "/config/providers", "/command", "/config", "/permission", "/question", "/tw/doctor"]
+  const paths = [
+    "/session?limit=500",
+    "/session/status",
+    "/agent",
+    "/config/providers",
+    "/tw/commands",
+    "/config",
+    "/permission",
+    "/question",
+    "/tw/doctor",
+  ]
   const wanted = await snapshot(Promise.all(paths.map(get)), take)
   await select(wanted)
 }
@@ -119,10 +151,13 @@ function take([sessions, status, agents, providers, commands, config, permission
   for (const one of permissions) asked("permission", one)
   for (const one of questions) asked("question", one)
   const kept = localStorage.getItem("model") ?? ""
-  const known = (name) => state.providers.some((one) => Object.values(one.models).some((model) => `${one.id}/${model.id}` === name))
-  if (!known(state.chosen.model)) state.chosen.model = known(kept) ? kept : known(config.model) ? config.model : ""
+  const known = (name) =>
+    state.providers.some((one) => Object.values(one.models).some((model) => `${one.id}/${model.id}` === name))
+  if (!known(state.chosen.model)) state.chosen.model = known(kept) ? kept : ""
+  state.usual = known(config.model) ? config.model : ""
   const primary = agents.filter((one) => one.mode !== "subagent" && !one.hidden)
-  if (!primary.some((one) => one.name === state.chosen.agent)) state.chosen.agent = primary.find((one) => one.name === "build")?.name ?? primary[0]?.name ?? ""
+  if (!primary.some((one) => one.name === state.chosen.agent))
+    state.chosen.agent = primary.find((one) => one.name === "build")?.name ?? primary[0]?.name ?? ""
 }
 
 // What is heard while an answer is on its way may be newer than the answer: it is acted upon once more after it.
@@ -156,17 +191,55 @@ export const openFolder = guarded(async (directory) => {
 
 // Sessions.
 
+// Those whose title has the words are there at once; the server looks for those in which they were said.
+let looking
+export function lookFor(text) {
+  clearTimeout(looking)
+  changed(() => {
+    state.search = text
+    if (!text.trim()) state.hits = new Map()
+  })
+  if (text.trim().length < 3) return
+  looking = setTimeout(
+    guarded(async () => {
+      const found = await get(`/tw/search?words=${encodeURIComponent(text)}`)
+      if (state.search !== text) return
+      changed(() => {
+        for (const { info } of found) if (!state.sessions.has(info.id)) state.sessions.set(info.id, info)
+        state.hits = new Map(found.map(({ info, passage }) => [info.id, passage]))
+      })
+    }),
+    200,
+  )
+}
+
 export const select = guarded(async (id) => {
   const other = state.current !== id
   changed(() => {
     state.current = id
-    if (other) Object.assign(state, { messages: new Map(), order: [], todos: [], changes: [], note: "", limit: 0, complete: true })
+    if (other)
+      Object.assign(state, {
+        messages: new Map(),
+        order: [],
+        todos: [],
+        changes: [],
+        note: "",
+        limit: 0,
+        complete: true,
+      })
     state.drawer = ""
   })
   const hash = id && state.folders.length > 1 ? `${id}@${encodeURIComponent(state.directory)}` : id
   if (location.hash.slice(1) !== hash) history.replaceState(null, "", hash ? `#${hash}` : location.pathname)
-  if (id) await Promise.all([fetchMessages(Math.max(PAGE, state.limit)), refreshWork(id)])
+  if (id) await Promise.all([fetchMessages(Math.max(PAGE, state.limit)), refreshWork(id), other ? goOn(id) : null])
 })
+
+// A session goes on with who answered in it last.
+async function goOn(id) {
+  const { agent, model, variant } = await get(`/tw/session/${id}/choice`)
+  if (state.current === id)
+    changed(() => Object.assign(state, { usual: model, chosen: { agent, model: "", variant, goal: "" } }))
+}
 
 async function refreshWork(id) {
   const [todos, changes] = await Promise.all([get(`/session/${id}/todo`), get(`/session/${id}/diff`)])
@@ -192,17 +265,27 @@ export const earlier = guarded(async () => {
   if (!state.complete && !state.loading) await fetchMessages(state.limit * 4)
 })
 
-export const waitingIn = () => new Set(state.questions.flatMap((one) => [one.request.sessionID, ...above(one.request.sessionID)]))
+export const waitingIn = () =>
+  new Set(state.questions.flatMap((one) => [one.request.sessionID, ...above(one.request.sessionID)]))
 
 export function above(id) {
   const found = []
-  for (let one = state.sessions.get(id); one?.parentID && !found.includes(one.parentID); one = state.sessions.get(one.parentID)) found.push(one.parentID)
+  for (
+    let one = state.sessions.get(id);
+    one?.parentID && !found.includes(one.parentID);
+    one = state.sessions.get(one.parentID)
+  )
+    found.push(one.parentID)
   return found
 }
 
-export const below = (id) => [...state.sessions.values()].filter((one) => one.parentID === id).sort((one, other) => one.time.created - other.time.created)
+export const below = (id) =>
+  [...state.sessions.values()]
+    .filter((one) => one.parentID === id)
+    .sort((one, other) => one.time.created - other.time.created)
 
-export const fromHome = (path) => (state.home && path.startsWith(`${state.home}/`) ? `~${path.slice(state.home.length)}` : path)
+export const fromHome = (path) =>
+  state.home && path.startsWith(`${state.home}/`) ? `~${path.slice(state.home.length)}` : path
 
 // Messages.
 
@@ -273,6 +356,12 @@ function hear(directory, { type, properties }) {
   changed(() => act(type, properties))
 }
 
+/** What is told below the talk while a session works: a notice, or why it waits and for how long. */
+function noteOf(status) {
+  if (status.type === "retry") return `${status.message} (${status.wait ?? "trying again"})`
+  return status.notice ?? ""
+}
+
 function act(type, properties, again = false) {
   const here = (id) => id === state.current
   switch (type) {
@@ -285,15 +374,18 @@ function act(type, properties, again = false) {
     case "session.status":
       if (properties.status.type === "idle") delete state.status[properties.sessionID]
       else state.status[properties.sessionID] = properties.status
-      if (here(properties.sessionID)) state.note = properties.status.type === "retry" ? properties.status.message : ""
+      if (here(properties.sessionID)) state.note = noteOf(properties.status)
       return
     case "session.idle": {
       const info = state.sessions.get(properties.sessionID)
       return !again && info && !info.parentID && notify("Done", info.title)
     }
     case "session.error":
-      if (!again && properties.error?.name !== "MessageAbortedError" && (!properties.sessionID || !state.messages.size)) say(properties.error?.data?.message ?? "The turn failed.")
+      if (!again && properties.error?.name !== "MessageAbortedError" && (!properties.sessionID || !state.messages.size))
+        say(properties.error?.data?.message ?? "The turn failed.")
       return
+    case "session.agent":
+      return here(properties.sessionID) && (state.chosen.agent = properties.agent)
     case "session.diff":
       return here(properties.sessionID) && (state.changes = properties.diff)
     case "todo.updated":
@@ -309,7 +401,13 @@ function act(type, properties, again = false) {
       return here(properties.sessionID) && grow(properties)
     case "message.part.removed": {
       const message = state.messages.get(properties.messageID)
-      return message && state.messages.set(properties.messageID, { ...message, parts: message.parts.filter((one) => one.id !== properties.partID) })
+      return (
+        message &&
+        state.messages.set(properties.messageID, {
+          ...message,
+          parts: message.parts.filter((one) => one.id !== properties.partID),
+        })
+      )
     }
     case "permission.asked":
     case "question.asked":
@@ -326,28 +424,32 @@ function act(type, properties, again = false) {
   }
 }
 
-export function listen() {
-  const source = new EventSource("/global/event?deltas=1")
-  source.onmessage = (event) => {
-    const { directory, payload } = JSON.parse(event.data)
-    hear(directory, payload)
-  }
-  source.onerror = () => {
+let listening = false
+let last = ""
+
+async function listen() {
+  if (listening) return
+  listening = true
+  while (state.locked === null) {
+    try {
+      await follow("/global/event?deltas=1", last, opened, (number, { directory, payload }) => {
+        last = number || last
+        hear(directory, payload)
+      })
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error
+      lock(error)
+    }
     changed(() => (state.connected = false))
-    // The browser tries again by itself where nobody answers, but not after a refusal.
-    if (source.readyState === EventSource.CLOSED) setTimeout(again, PAUSE)
+    await new Promise((resolve) => setTimeout(resolve, PAUSE))
   }
-  source.onopen = () => changed(() => (state.connected = true))
+  listening = false
 }
 
-async function again() {
-  try {
-    await get("/path")
-  } catch {
-    return setTimeout(again, PAUSE)
-  }
-  listen()
-  load()
+// What was missed is sent again from the last event on; a page that knows of none yet looks at everything anew.
+function opened() {
+  if (!state.connected && !last) load()
+  changed(() => (state.connected = true))
 }
 
 // Notifications, where the person wants them and does not look.
@@ -364,7 +466,7 @@ export const toggleNotifications = guarded(async () => {
 
 function notify(title, body) {
   if (!document.hidden || !notifies()) return
-  const shown = new Notification(`toolwright: ${title}`, { body, tag: "toolwright" })
+  const shown = new Notification(`toolwright: ${title}`, { body: visible(body), tag: "toolwright" })
   shown.onclick = () => window.focus()
 }
 

@@ -1,5 +1,5 @@
 // Small things that the whole page uses: dialogs, icons, numbers and times in words.
-import { Component, html, useEffect, useRef } from "./preact.js"
+import { Component, html, options, useEffect, useRef } from "./preact.js"
 
 const PATHS = {
   menu: "M3 6h18M3 12h18M3 18h18",
@@ -17,7 +17,8 @@ const PATHS = {
   file: "M6 3h8l4 4v14H6zM14 3v4h4",
 }
 
-export const icon = (name) => html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${PATHS[name]} /></svg>`
+export const icon = (name) =>
+  html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${PATHS[name]} /></svg>`
 
 export class Memo extends Component {
   // Drawn anew only when what it is given is another thing.
@@ -68,7 +69,8 @@ function keepUnread(dialog, onearly) {
     event.stopImmediatePropagation()
     event.preventDefault()
     if (since === Infinity) wait()
-    if (event.type === "keydown" && event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) onearly(event.key)
+    if (event.type === "keydown" && event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey)
+      onearly(event.key)
   }
   dialog.dataset.unread = ""
   for (const type of ["keydown", "click", "mousedown"]) dialog.addEventListener(type, early, true)
@@ -79,11 +81,39 @@ function keepUnread(dialog, onearly) {
 
 // What a text might hide from who reads it, such as characters that turn its direction, is shown by its number.
 // Emoji are written with some of them (a joiner, a choice of colour), and may be.
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\u{13430}-\u{1345f}\u{1bca0}-\u{1bca3}\u{1d159}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|(?<![\u2190-\u2bff\ufe0f\u{1f000}-\u{1faff}])\u200d|\u200d(?![\u2190-\u2bff\u{1f000}-\u{1faff}])|(?<![#*0-9\u00a9\u00ae\u2000-\u3299\u{1f000}-\u{1faff}])[\ufe0e\ufe0f]/gu
-export const visible = (text) => String(text).replace(HIDDEN, (one) => `‹U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}›`)
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\u{13430}-\u{1345f}\u{1bca0}-\u{1bca3}\u{1d159}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|(?<![\u2190-\u2bff\ufe0f\u{1f000}-\u{1faff}])\u200d|\u200d(?![\u2190-\u2bff\u{1f000}-\u{1faff}])|(?<![#*0-9\u00a9\u00ae\u2000-\u3299\u{1f000}-\u{1faff}])[\ufe0e\ufe0f]/gu
+export const visible = (text) =>
+  String(text).replace(HIDDEN, (one) => `‹U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}›`)
 
-export const count = (number) => (number >= 1e6 ? `${(number / 1e6).toFixed(1)}M` : number >= 1e4 ? `${Math.round(number / 1e3)}k` : number.toLocaleString("en"))
-export const money = (dollars) => (dollars >= 1 ? `$${dollars.toFixed(2)}` : dollars >= 0.01 ? `$${dollars.toFixed(3)}` : dollars > 0 ? `$${dollars.toFixed(4)}` : "$0")
+// Every text on its way into the document, and every attribute that is shown or read out, passes here: nobody who draws
+// something has to think of it. An object that a stranger sent in the place of a text is no element.
+const SHOWN = ["title", "alt", "label", "placeholder", "aria-label"]
+const ours = new WeakSet()
+const shown = (child) =>
+  Array.isArray(child) ? child.map(shown) : child instanceof Object && !ours.has(child) ? String(child) : child
+options.vnode = (node) => {
+  ours.add(node)
+  if (node.type === null) node.props = visible(node.props)
+  if (typeof node.type !== "string") return
+  for (const name of SHOWN) if (typeof node.props[name] === "string") node.props[name] = visible(node.props[name])
+  if ("children" in node.props) node.props.children = shown(node.props.children)
+}
+
+export const count = (number) =>
+  number >= 1e6
+    ? `${(number / 1e6).toFixed(1)}M`
+    : number >= 1e4
+      ? `${Math.round(number / 1e3)}k`
+      : number.toLocaleString("en")
+export const money = (dollars) =>
+  dollars >= 1
+    ? `$${dollars.toFixed(2)}`
+    : dollars >= 0.01
+      ? `$${dollars.toFixed(3)}`
+      : dollars > 0
+        ? `$${dollars.toFixed(4)}`
+        : "$0"
 export const plural = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`
 export const nameOf = (path) => path.split("/").filter(Boolean).at(-1) ?? path
 

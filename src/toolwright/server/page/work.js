@@ -3,7 +3,7 @@ import { open } from "./panels.js"
 import { Todos } from "./parts.js"
 import { html } from "./preact.js"
 import { above, below, select, state, useOf } from "./store.js"
-import { count, money, visible } from "./ui.js"
+import { count, money } from "./ui.js"
 
 export function Work() {
   if (!state.current) return html`<aside id="work" aria-label="Work"></aside>`
@@ -24,7 +24,7 @@ function Branch({ id }) {
   const [, what, agent] = info.title.match(/^(.*) \(@(\S+) subagent\)$/) ?? [, info.title]
   const kind = waits ? "waits" : state.status[id] ? "running" : "completed"
   return html`<li role="treeitem" aria-expanded=${children.length ? "true" : undefined}>
-    <button type="button" aria-current=${String(id === state.current)} onclick=${() => select(id)}><span class=${`state ${kind}`} role="img" aria-label=${kind}></span><span class="title" title=${visible(info.title)}>${info.parentID ? visible(what) : "Main"}</span>${agent ? html`<span class="badge">${visible(agent)}</span>` : null}</button>
+    <button type="button" aria-current=${String(id === state.current)} onclick=${() => select(id)}><span class=${`state ${kind}`} role="img" aria-label=${kind}></span><span class="title" title=${info.title}>${info.parentID ? what : "Main"}</span>${agent ? html`<span class="badge">${agent}</span>` : null}</button>
     ${children.length ? html`<ul role="group">${children.map((one) => html`<${Branch} key=${one.id} id=${one.id} />`)}</ul>` : null}
   </li>`
 }

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ToolwrightError
-from toolwright.files.dialect import PatternError
+from toolwright.files.held import is_folder
 from toolwright.files.paths import Place
-from toolwright.files.query import Query
+from toolwright.files.query import PatternError, Query
 from toolwright.files.search import find_files, find_lines
+from toolwright.http_server.refusal import HttpRefusal, bad_request, forbidden, not_found
 from toolwright.jsontypes import Json
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.refusal import HttpRefusal, bad_request, forbidden, not_found
 from toolwright.server.routes.unoffered import location
 from toolwright.session.changes import Changes
 from toolwright.workspace import Workspace
@@ -49,7 +49,7 @@ def _listed(workspace: Workspace, folder: Path) -> list[Json]:
     ignore = Ignore.inside(folder)
     found = []
     try:
-        entries = sorted(os.scandir(folder), key=lambda one: (not _is_folder(one), one.name))
+        entries = sorted(os.scandir(folder), key=lambda one: (not is_folder(one), one.name))
     except OSError as error:
         raise forbidden(f"{folder.name} cannot be read: {error.strerror}.") from error
     for entry in entries[:LISTED]:
@@ -61,18 +61,11 @@ def _listed(workspace: Workspace, folder: Path) -> list[Json]:
                 "name": entry.name,
                 "path": relative,
                 "absolute": entry.path,
-                "type": "directory" if _is_folder(entry) else "file",
-                "ignored": ignore.hides(entry.path, folder=_is_folder(entry)),
+                "type": "directory" if is_folder(entry) else "file",
+                "ignored": ignore.hides(entry.path, folder=is_folder(entry)),
             }
         )
     return found
-
-
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads in a circle
-        return False
 
 
 def _may_be_shown(workspace: Workspace, path: str) -> bool:
@@ -80,7 +73,7 @@ def _may_be_shown(workspace: Workspace, path: str) -> bool:
         place = workspace.files.tree.place(path)
     except ToolwrightError:
         return False
-    return place.inside and _decided(workspace, place) != "deny"
+    return place.inside and _may_be_read(workspace, place)
 
 
 @routes.get("/file/content", "file.read")
@@ -121,7 +114,7 @@ def _read(path: Path) -> bytes:
 async def status(ask: Ask) -> Any:
     """The files that sessions have changed since the server opened the folder."""
     workspace = await ask.workspace()
-    changes = Changes(workspace.files.journal)
+    changes = Changes(workspace.files.journal, workspace.files.hides)
     for session_id in workspace.sessions_open:
         changes.follow(session_id)
     found = await asyncio.to_thread(changes.sum_up)
@@ -223,7 +216,7 @@ async def matching(ask: Ask) -> Any:
     tree = workspace.files.tree
 
     def readable(file: str) -> bool:
-        return _decided(workspace, tree.exactly(workspace.directory / file)) == "allow"
+        return _may_be_read(workspace, tree.exactly(workspace.directory / file))
 
     try:
         found = await find_lines(Query(pattern=pattern, base=workspace.directory), readable=readable)
@@ -266,13 +259,12 @@ def _place(workspace: Workspace, given: str) -> Place:
     place = workspace.files.tree.place(given)
     if not (place.path == workspace.directory or place.path.is_relative_to(workspace.directory)):
         raise forbidden(f"{given[:200]} is not inside the folder.")
-    if _decided(workspace, place) == "deny":
+    if not _may_be_read(workspace, place):
         raise forbidden(f"{given[:200]} may not be read: a rule denies it.")
     return place
 
 
-def _decided(workspace: Workspace, place: Place) -> str:
-    """What the rules say; a person's client may see what they would only be asked about, but no secrets."""
+def _may_be_read(workspace: Workspace, place: Place) -> bool:
+    """Tell whether a person's client may see a file: also one that an agent would be asked about, but no secret."""
     policy = workspace.agents.ruled(workspace.agents.default()).policy
-    action = policy.decide("read", place.absolute_pattern).action
-    return "deny" if action != "allow" else "allow"
+    return policy.decide("read", place.absolute_pattern).action != "deny"

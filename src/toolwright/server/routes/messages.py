@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
+from toolwright.http_server.refusal import bad_request, not_found
 from toolwright.messages import Message, TextPart
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.refusal import bad_request, not_found
 from toolwright.server.shapes import message_json
 from toolwright.session.session import Session
 
@@ -26,7 +26,7 @@ async def messages(ask: Ask) -> Any:
         found = found[-limit:] if limit else found
     else:
         found = await workspace.sessions.messages(info.id, limit)
-    return [message_json(message) for message in sorted(found, key=lambda one: one.info.id)]
+    return [message_json(message, workspace) for message in sorted(found, key=lambda one: one.info.id)]
 
 
 @routes.get("/session/{sessionID}/message/{messageID}", "session.message")
@@ -36,7 +36,7 @@ async def message(ask: Ask) -> Any:
     session = workspace.sessions_open.get(info.id)
     kept = session.conversation.message(ask.ids["messageID"]) if session is not None and not session.resumes else None
     stored: list[Message] = await workspace.sessions.messages(info.id) if kept is None else []
-    return message_json(kept or _found(ask, stored))
+    return message_json(kept or _found(ask, stored), workspace)
 
 
 def _found(ask: Ask, messages: list[Message]) -> Message:

@@ -5,22 +5,29 @@ import base64
 from collections.abc import Sequence
 from typing import Any
 
-from toolwright.backend import LocalBackend
-from toolwright.definition import Call
+from toolwright.app.background import agents_below
+from toolwright.app.desk import Desk
+from toolwright.app.explaining import (
+    RequestExplanation,
+    explain_argument,
+    explain_call,
+    explain_waiting,
+    lines,
+)
+from toolwright.app.project import LocalProject
+from toolwright.app.undoing import diff_of, diff_of_entry, journal_of, redo, undo
 from toolwright.diff import unified
 from toolwright.errors import ToolwrightError
 from toolwright.files.body import Body, Link
 from toolwright.files.journal import JournalEntry
-from toolwright.ids import new_id
+from toolwright.http_server.refusal import bad_request, not_found
 from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.messages import Assistant
-from toolwright.permission.explain import RequestExplanation, explain, lines
-from toolwright.policy.judging import requests_of
+from toolwright.record import fields_of
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.refusal import HttpRefusal, bad_request, not_found
-from toolwright.server.undoing import diff_of, diff_of_entry, tell_changes
-from toolwright.session.undo import FileUndo, NothingToUndo, Selection, Undo
+from toolwright.session.judging import judge_of
+from toolwright.session.undone import FileUndo, Selection
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
 
@@ -38,7 +45,7 @@ _PATTERNS = {
 async def changes(ask: Ask) -> Any:
     """Everything a session changed, oldest first; with `call` the changes of that one, and what they did."""
     workspace, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
-    entries = (await Undo.of(workspace.files, session.conversation)).changes()
+    entries = await journal_of(workspace, session)
     wanted = ask.text("call")
 
     def shown(one: JournalEntry) -> Json:
@@ -64,29 +71,19 @@ async def changes(ask: Ask) -> Any:
     },
 )
 async def revert(ask: Ask) -> Any:
-    """Undo by turn, call, file or pieces of a file; with `preview` only tell what it would do.
+    """Undo by turn, call, file or pieces of a file, or the last turn; with `preview` only tell what it would do.
 
     With `contents` both states of every file are in the answer. Of a turn that changed no file, the words are undone.
     """
     body = await ask.body()
     workspace, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
-    session.turns.require_rest()
-    undo = await Undo.of(workspace.files, session.conversation)
     selection = Selection(
         turn=body.get("turn", ""),
         call=body.get("call", ""),
         file=body.get("file", ""),
         hunks=tuple(body.get("hunks", ())),
     )
-    try:
-        plans = undo.plan(selection) if body.get("preview") else await undo.revert(selection)
-    except NothingToUndo as error:
-        if body.get("preview") or not selection.turn or selection != Selection(turn=selection.turn):
-            raise HttpRefusal(404, "NothingToUndo", str(error)) from error
-        undo.leave_out(selection.turn)
-        plans = []
-    if not body.get("preview"):
-        await tell_changes(workspace, session)
+    plans = await undo(workspace, session, selection, preview=body.get("preview", False))
     return await asyncio.to_thread(_undone, plans, workspace, contents=body.get("contents", False))
 
 
@@ -99,20 +96,19 @@ async def unrevert(ask: Ask) -> Any:
     """Make again what the last undo has undone, and tell what that did to each file."""
     body = await ask.body()
     workspace, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
-    session.turns.require_rest()
-    plans = await (await Undo.of(workspace.files, session.conversation)).unrevert()
-    await tell_changes(workspace, session)
+    plans = await redo(workspace, session)
     return await asyncio.to_thread(_undone, plans, workspace, contents=body.get("contents", False))
 
 
 def _undone(plans: Sequence[FileUndo], workspace: Workspace, *, contents: bool) -> Json:
     directory = str(workspace.directory)
-    files = [_file_undo(plan, directory) | (_contents(plan) if contents else {}) for plan in plans]
+    files = [file_undo(plan, directory) | (_contents(plan) if contents else {}) for plan in plans]
     return {"files": files, "diff": diff_of(plans)}
 
 
 def _contents(plan: FileUndo) -> Json:
-    return {"present": _body(plan.present), "restored": _body(plan.restored)}
+    present, restored = plan.shown()
+    return {"present": _body(present), "restored": _body(restored)}
 
 
 def _body(body: Body) -> Json | None:
@@ -122,7 +118,7 @@ def _body(body: Body) -> Json | None:
     return None if body is None else {"base64": base64.b64encode(body).decode()}
 
 
-def _file_undo(plan: FileUndo, directory: str) -> Json:
+def file_undo(plan: FileUndo, directory: str) -> Json:
     """What becomes of a file, with the pieces that can be undone alone."""
     return {
         "path": plan.path,
@@ -132,6 +128,22 @@ def _file_undo(plan: FileUndo, directory: str) -> Json:
         "diff": unified(plan.path, *plan.texts()),
         "hunks": to_json(plan.hunks()),
     }
+
+
+@routes.get("/tw/session/{sessionID}/choice", "tw.choice")
+async def choice(ask: Ask) -> Any:
+    """Who answers the next prompt of a session unless another is chosen, on which model, thinking how hard."""
+    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    desk = Desk(project=LocalProject(workspace), agent=workspace.agents.default().name)
+    await desk.open(info.id)
+    return {"agent": desk.agent, "model": await desk.next_model(), "variant": desk.variant}
+
+
+@routes.get("/tw/session/{sessionID}/evidence", "tw.evidence")
+async def evidence(ask: Ask) -> Any:
+    """Whether the work of a session is shown to be done, and what speaks for and against it."""
+    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    return (await (await judge_of(workspace, info.id)).evidence()).as_json()
 
 
 @routes.get("/tw/session/{sessionID}/export", "tw.export")
@@ -157,7 +169,17 @@ async def steer(ask: Ask) -> Any:
 async def jobs(ask: Ask) -> Any:
     """The commands that a session has left running in the background."""
     workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
-    return [{"name": name, "command": command} for name, command in await LocalBackend(workspace).jobs(info.id)]
+    return [{"name": name, "command": command} for name, command in await LocalProject(workspace).jobs(info.id)]
+
+
+@routes.get("/tw/session/{sessionID}/agents", "tw.agents")
+async def agents(ask: Ask) -> Any:
+    """The agents that work in the background below a session, and those that are done.
+
+    `steer` and `abort` with the session of one tell it something and stop it.
+    """
+    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    return [fields_of(one) for one in agents_below(workspace, info.id)]
 
 
 @routes.get("/tw/folders", "tw.folders")
@@ -186,25 +208,14 @@ async def explained(ask: Ask) -> Any:
     if ask.text("request"):
         inbox, question = ask.serving.question(ask.text("request"), "permission")
         gate = next(one.gate for one in ask.serving.projects.workspaces.values() if one.inbox is inbox)
-        asker, request = gate.waiting(question.id) or (None, None)
-        if asker is None or request is None:
+        if (waiting := explain_waiting(gate, question.id)) is None:
             raise not_found(f"{question.id} does not wait for an answer any more.")
-        approvals = gate.approvals.of(asker.sessions)
-        return {"requests": [_explained(explain(asker.policy, request, approvals))], "note": ""}
-    session = workspace.session(ask.text("agent"))
-    try:
-        approvals = workspace.gate.approvals.of((session.id,))
-        policy = session.ruled_agent.policy
-        if ask.text("argument"):
-            requests = await requests_of(workspace, session, ask.text("tool"), ask.text("argument"))
-            return {"requests": [_explained(explain(policy, one, approvals)) for one in requests], "note": ""}
-        asked: list[Any] = []
-        call = Call(id=new_id("call"), tool=ask.text("tool"), arguments=_arguments(ask.text("args")))
-        result = await session.run_call(call, log=asked, gate=workspace.dry_gate())
-        found = [_explained(explain(policy, one.judgement.request, approvals)) for one in asked]
-        return {"requests": found, "note": "" if asked else result.output[:2000]}
-    finally:
-        await session.close()
+        return {"requests": [_explained(one) for one in waiting], "note": ""}
+    if argument := ask.text("argument"):
+        found = await explain_argument(workspace, ask.text("tool"), argument, ask.text("agent"))
+    else:
+        found = await explain_call(workspace, ask.text("tool"), _arguments(ask.text("args")), ask.text("agent"))
+    return {"requests": [_explained(one) for one in found.requests], "note": found.refusal}
 
 
 @routes.post("/tw/permission/{requestID}/try", "tw.try", _PATTERNS)
@@ -236,7 +247,9 @@ def _explained(found: RequestExplanation) -> Json:
         "advice": found.advice,
         "decided": [
             {
+                "permission": one.permission,
                 "pattern": one.pattern,
+                "act": one.act.line if one.act is not None else "",
                 "action": one.action,
                 "agent": one.policy.agent,
                 "rule": str(one.decision.rule or ""),
@@ -253,7 +266,7 @@ async def approvals(ask: Ask) -> Any:
     """What was allowed for good."""
     workspace = await ask.workspace()
     listed = workspace.gate.approvals.listed()
-    return [{"scope": scope, "permission": one.permission, "pattern": one.pattern} for scope, one in listed]
+    return [{"scope": scope, "permission": one.permission, "pattern": one.text} for scope, one in listed]
 
 
 @routes.at("DELETE", "/tw/approvals", "tw.approvals.revoke")
@@ -261,6 +274,13 @@ async def revoke(ask: Ask) -> Any:
     """Take approvals back: those of `permission` on `pattern`."""
     workspace = await ask.workspace()
     return {"revoked": workspace.gate.approvals.revoke(ask.text("permission"), ask.text("pattern"))}
+
+
+@routes.get("/tw/search", "tw.search")
+async def search(ask: Ask) -> Any:
+    """The sessions in which all of `words` were said or called, the best first, each with a passage."""
+    workspace = await ask.workspace()
+    return to_json((await workspace.sessions.search(ask.text("words")))[: ask.count("limit", 50, 500) or 50])
 
 
 @routes.get("/tw/usage", "tw.usage")

@@ -1,12 +1,12 @@
-"""The web page and its files."""
+"""The web page: its files, which anybody may have, and the key with which it speaks to the server."""
 
 from pathlib import Path
 from typing import Any
 
 from starlette.responses import Response
 
+from toolwright.http_server.refusal import not_found
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.refusal import not_found
 
 routes = Routes()
 
@@ -22,23 +22,23 @@ _KINDS = {
 @routes.get("/", "page")
 async def page(_: Ask) -> Any:
     """The web page."""
-    return _file("index.html")
+    return page_file()
 
 
 @routes.get("/page/{name}", "page.file")
 async def part(ask: Ask) -> Any:
     """A file of the web page."""
-    return _file(ask.ids["name"])
+    return page_file(ask.ids["name"])
 
 
-def login() -> Response:
-    """The page with one field, for who comes without the secret."""
-    response = _file("login.html")
-    response.status_code = 401
-    return response
+@routes.get("/tw/page/key", "tw.page.key")
+async def key(ask: Ask) -> Any:
+    """What the page keeps and sends in place of the secret; empty where no secret is wanted."""
+    ask.serving.opened.set()
+    return {"key": ask.serving.page_key}
 
 
-def _file(name: str) -> Response:
+def page_file(name: str = "index.html") -> Response:
     path = FOLDER / name
     if "/" in name or path.suffix not in _KINDS or not path.is_file():
         raise not_found(f"The page has no file {name[:80]!r}.")

@@ -4,9 +4,14 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
+from toolwright.config.schema import config_schema
+from toolwright.http_server.refusal import bad_request, not_found
+from toolwright.jsontypes import Json
 from toolwright.lsp.pool import Slot
+from toolwright.schema import problems_with
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.refusal import not_found
+from toolwright.settings import Settings
+from toolwright.settings.derive import read as read_settings
 from toolwright.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -47,12 +52,44 @@ async def formatters(ask: Ask) -> Any:
 async def mcp_servers(ask: Ask) -> Any:
     """How the MCP servers are. They are started for who asks, as for the first prompt."""
     workspace = await ask.workspace()
-    if not workspace.settings.mcp:
+    if not has_mcp(workspace):
         return {}
     # One that failed is tried again by who needs it, not by who looks.
     starting = [one for one in workspace.mcp.by_name.values() if one.status in ("idle", "connecting")]
     if starting:
         await asyncio.wait([asyncio.ensure_future(one.settled()) for one in starting], timeout=SETTLING)
+    return mcp_states(workspace)
+
+
+@routes.post(
+    "/mcp",
+    "mcp.add",
+    {
+        "type": "object",
+        "required": ["name", "config"],
+        "properties": {"name": {"type": "string", "minLength": 1}, "config": {"type": "object"}},
+    },
+)
+async def add_server(ask: Ask) -> Any:
+    """Have one more MCP server until the folder is closed; how all of them are is the answer."""
+    workspace, body = await ask.workspace(), await ask.body()
+    ask.require_secret("Servers are added")
+    said = {"mcp": {body["name"]: body["config"]}}
+    if issues := problems_with(said, config_schema()):
+        raise bad_request("The server cannot be used:", issues)
+    server = workspace.mcp.add(body["name"], read_settings(Settings, said).mcp[body["name"]])
+    if server.enabled:
+        await server.settled()
+    return mcp_states(workspace)
+
+
+def has_mcp(workspace: Workspace) -> bool:
+    """Whether there are MCP servers: none is looked for where nobody has named one."""
+    return bool(workspace.settings.mcp) or "mcp" in vars(workspace)
+
+
+def mcp_states(workspace: Workspace) -> Json:
+    """How each MCP server is."""
     return {
         one.name: {"status": one.status} | ({"error": one.error} if one.error else {}) for one in workspace.mcp.states()
     }
@@ -61,20 +98,21 @@ async def mcp_servers(ask: Ask) -> Any:
 @routes.post("/mcp/{name}/connect", "mcp.connect")
 async def connect(ask: Ask) -> Any:
     """Switch an MCP server on; how it is then is told by GET /mcp."""
-    await (await _mcp_server(ask)).switch_on()
+    await (await mcp_server(ask)).switch_on()
     return True
 
 
 @routes.post("/mcp/{name}/disconnect", "mcp.disconnect")
 async def disconnect(ask: Ask) -> Any:
     """Switch an MCP server off until it is switched on again."""
-    await (await _mcp_server(ask)).switch_off()
+    await (await mcp_server(ask)).switch_off()
     return True
 
 
-async def _mcp_server(ask: Ask) -> "McpServer":
+async def mcp_server(ask: Ask) -> "McpServer":
+    """The MCP server that the request names."""
     workspace, name = await ask.workspace(), ask.ids["name"]
-    if name not in workspace.settings.mcp:
+    if not has_mcp(workspace) or name not in workspace.mcp.by_name:
         raise not_found(f"There is no MCP server {name[:80]!r} here. GET /mcp lists those there are.")
     return workspace.mcp[name]
 
@@ -83,7 +121,7 @@ async def _mcp_server(ask: Ask) -> "McpServer":
 async def resources(ask: Ask) -> Any:
     """What the MCP servers have to read, by server and address."""
     workspace = await ask.workspace()
-    servers = workspace.mcp.by_name.values() if workspace.settings.mcp else ()
+    servers = workspace.mcp.by_name.values() if has_mcp(workspace) else ()
     return {
         f"{server.name}:{one['uri']}": {**one, "name": str(one.get("name") or one["uri"]), "client": server.name}
         for server in servers

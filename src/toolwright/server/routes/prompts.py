@@ -1,32 +1,36 @@
 """Prompts: what a client sends, answered by a turn; commands, shell lines and summaries too."""
 
 import asyncio
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from starlette.responses import Response
 
 from toolwright.agents import Agent
-from toolwright.commands import fill_in, words_of
-from toolwright.definition import Call
+from toolwright.app.shell_line import USER_RAN, run_line
+from toolwright.commands import typed_call
 from toolwright.errors import ToolwrightError, UsageError
-from toolwright.events import Bus, Event
-from toolwright.ids import follow_id, is_id, new_id, now
-from toolwright.inbox import Inbox, Reply, always_say
+from toolwright.events import Event
+from toolwright.http_server.guard import Receive, Scope, Send
+from toolwright.http_server.refusal import HttpRefusal, bad_request, refusal_of, unusable
+from toolwright.ids import follow_id, is_id, new_id
 from toolwright.jsontypes import Json
-from toolwright.messages import Assistant, Message, Moment, Paths, TextPart
-from toolwright.permission.gate import Gate
+from toolwright.proof.goal import goal_of
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.refusal import HttpRefusal, bad_request, unusable
 from toolwright.server.shapes import message_json
-from toolwright.server.waiting import Waiting
+from toolwright.session.budget import budget_of
 from toolwright.session.events import MessageUpdated
-from toolwright.session.prompt import Attached, Prompt, PromptReader
-from toolwright.session.result import TurnEnd
+from toolwright.session.prompt import Attached, CommandCall, Prompt
 from toolwright.session.session import Session
+from toolwright.wire import json_text, to_json
 from toolwright.workspace import Workspace
 
 routes = Routes()
+
+BLANK_SECONDS = 20.0
+"""Clients give up after five minutes without a byte."""
 
 _TEXT = {"type": "string"}
 _MODEL = {
@@ -49,7 +53,7 @@ _PART = {
         "description": _TEXT,
     },
 }
-_BODY = {
+BODY: Json = {
     "type": "object",
     "required": ["parts"],
     "properties": {
@@ -58,9 +62,12 @@ _BODY = {
         "model": _MODEL,
         "agent": _TEXT,
         "noReply": {"type": "boolean"},
+        "mentions": {"type": "boolean"},
         "system": _TEXT,
         "variant": _TEXT,
         "tools": {"type": "object", "additionalProperties": {"type": "boolean"}},
+        "budget": {"type": "object", "additionalProperties": {"type": ["number", "null"]}},
+        "until": {"type": ["string", "array"], "items": _TEXT},
     },
 }
 _COMMAND = {
@@ -86,23 +93,24 @@ _SUMMARY = {
     "required": ["providerID", "modelID"],
     "properties": {"providerID": _TEXT, "modelID": _TEXT, "auto": {"type": "boolean"}},
 }
-_USER_RAN = "The user ran a command in the shell; what it printed stands in the next message."
 
 
-@routes.post("/session/{sessionID}/message", "session.prompt", _BODY)
+@routes.post("/session/{sessionID}/message", "session.prompt", BODY)
 async def prompt(ask: Ask) -> Any:
     """Answer a prompt; the connection stays open until the turn has ended."""
     body = await ask.body()
     workspace, session = await _session(ask)
-    return await _waited(ask, session, await _prompt(workspace, session, body), quiet=body.get("noReply", False))
+    return await _waited(
+        ask, workspace, session, await prompt_of(workspace, session, body), quiet=body.get("noReply", False)
+    )
 
 
-@routes.post("/session/{sessionID}/prompt_async", "session.prompt_async", _BODY)
+@routes.post("/session/{sessionID}/prompt_async", "session.prompt_async", BODY)
 async def prompt_async(ask: Ask) -> Any:
     """Take a prompt and return as soon as it is stored."""
     body = await ask.body()
     workspace, session = await _session(ask)
-    await _begun(ask, session, await _prompt(workspace, session, body), quiet=body.get("noReply", False))
+    await _begun(ask, session, await prompt_of(workspace, session, body), quiet=body.get("noReply", False))
     return Response(status_code=204)
 
 
@@ -111,19 +119,12 @@ async def command(ask: Ask) -> Any:
     """Carry out a prompt that has a name."""
     body = await ask.body()
     workspace, session = await _session(ask)
-    found = workspace.commands[body["command"]]
-    text = await fill_in(found, words_of(body["arguments"]), session)
-    parts = [{"type": "text", "text": text}, *body.get("parts", ())]
-    wanted = {
-        "parts": parts,
-        "agent": found.agent or body.get("agent", ""),
-        "model": _split(found.model or body.get("model", "")),
-        "messageID": body.get("messageID", ""),
-        "variant": body.get("variant", ""),
-    }
-    made = await _prompt(workspace, session, wanted)
-    answer = await _waited(ask, session, replace(made, mentions=True))
-    told = {"name": found.name, "sessionID": session.id, "arguments": body["arguments"], "messageID": made.message_id}
+    called = typed_call(workspace.commands[body["command"]].name, body["arguments"])
+    typed = {"type": "text", "text": f"/{called.name} {body['arguments']}".strip()}
+    wanted = {**body, "parts": [typed, *body.get("parts", ())], "model": _split(body.get("model", ""))}
+    made = replace(await prompt_of(workspace, session, wanted), command=called)
+    answer = await _waited(ask, workspace, session, made)
+    told = {"name": called.name, "sessionID": session.id, "arguments": body["arguments"], "messageID": made.message_id}
     ask.serving.tell(str(workspace.directory), "command.executed", told)
     return answer
 
@@ -133,9 +134,8 @@ async def init(ask: Ask) -> Any:
     """Write or improve AGENTS.md."""
     await ask.body()
     workspace, session = await _session(ask)
-    text = await fill_in(workspace.commands["init"], (), session)
-    task = await _begun(ask, session, await _prompt(workspace, session, {"parts": [{"type": "text", "text": text}]}))
-    return Waiting(task, lambda _: True)
+    made = await prompt_of(workspace, session, {"parts": [{"type": "text", "text": "/init"}]})
+    return Waiting(await _begun(ask, session, replace(made, command=CommandCall(name="init"))), lambda _: True)
 
 
 @routes.post("/session/{sessionID}/summarize", "session.summarize", _SUMMARY)
@@ -155,14 +155,9 @@ async def shell(ask: Ask) -> Any:
     """Run a command of the user's, as a message with one bash part."""
     body = await ask.body()
     workspace, session = await _session(ask)
-    session.turns.require_rest()
-    made = await _prompt(workspace, session, {**body, "parts": [{"type": "text", "text": _USER_RAN}]})
-
-    async def run() -> Message:
-        return await _run_command(workspace, session, body["command"])
-
-    work = session.turns.carry_out(made, run)
-    return Waiting(await _stored(ask, session, made, work), _shown)
+    made = await prompt_of(workspace, session, {**body, "parts": [{"type": "text", "text": USER_RAN}]})
+    work = run_line(session, body["command"], made)
+    return Waiting(await _stored(ask, session, made, work), lambda end: message_json(end.message, workspace))
 
 
 async def _session(ask: Ask) -> tuple[Workspace, Session]:
@@ -172,7 +167,7 @@ async def _session(ask: Ask) -> tuple[Workspace, Session]:
 # What the body says, as a prompt.
 
 
-async def _prompt(workspace: Workspace, session: Session, body: Json) -> Prompt:
+async def prompt_of(workspace: Workspace, session: Session, body: Json, *, waits: bool = False) -> Prompt:
     """The prompt of a body. Everything that can be refused is refused here."""
     texts, files, agents = [], [], []
     for part in body["parts"]:
@@ -207,7 +202,10 @@ async def _prompt(workspace: Workspace, session: Session, body: Json) -> Prompt:
         variant=body.get("variant") or "",
         tools=tools,
         only_tools=only,
-        mentions=bool(agents),
+        budget=budget_of(body.get("budget")),
+        until=goal_of(body["until"]) if body.get("until") else None,
+        mentions=bool(agents) or body.get("mentions", False),
+        waits=waits,
         message_id=await _message_id(workspace, session, body.get("messageID") or ""),
     )
 
@@ -253,27 +251,15 @@ def _split(name: str) -> Json:
 # Carrying it out.
 
 
-async def _waited(ask: Ask, session: Session, prompt: Prompt, *, quiet: bool = False) -> Response:
-    return Waiting(await _begun(ask, session, prompt, quiet=quiet), _shown)
+async def _waited(ask: Ask, workspace: Workspace, session: Session, prompt: Prompt, *, quiet: bool = False) -> Response:
+    task = await _begun(ask, session, prompt, quiet=quiet)
+    return Waiting(task, lambda end: message_json(end.message, workspace))
 
 
 async def _begun(ask: Ask, session: Session, prompt: Prompt, *, quiet: bool = False) -> "asyncio.Task[Any]":
     """The turn of a prompt, once its message is stored; what is wrong before that is raised."""
-    if not quiet:
-        return await _stored(ask, session, prompt, session.turns.answer(prompt))
-
-    async def attach() -> Message:
-        turns = session.turns
-        user = turns.conversation.message(prompt.message_id)
-        assert user is not None
-        assert turns.turn is not None
-        agents = turns.settings.mentionable
-        reader = PromptReader(session=session, turn=turns.turn, message_id=prompt.message_id, agents=agents)
-        async for part in reader.attached(prompt):
-            turns.conversation.put(part)
-        return user
-
-    return await _stored(ask, session, prompt, session.turns.carry_out(prompt, attach))
+    work = session.turns.take(prompt) if quiet else session.turns.answer_whole(prompt)
+    return await _stored(ask, session, prompt, work)
 
 
 async def _stored(ask: Ask, session: Session, prompt: Prompt, work: Any) -> "asyncio.Task[Any]":
@@ -298,34 +284,34 @@ async def _stored(ask: Ask, session: Session, prompt: Prompt, work: Any) -> "asy
     return task
 
 
-def _shown(end: TurnEnd) -> Json:
-    return message_json(end.message)
+class Waiting(Response):
+    """The answer to a request that takes a whole turn: begun at once, kept alive with blanks, ended with the JSON.
 
+    Leading blanks are legal in JSON, so that whoever reads it sees only the value.
+    """
 
-async def _run_command(workspace: Workspace, session: Session, command: str) -> Message:
-    """Run a line of the shell as the user's own: rules may forbid it, but nobody is asked about it."""
-    turns = session.turns
-    turn, conversation = turns.turn, turns.conversation
-    assert turn is not None
-    assert turn.model is not None
-    user = conversation.messages[-1]
-    for part in user.parts.values():
-        if isinstance(part, TextPart):
-            conversation.put(replace(part, synthetic=True))
-    info = Assistant(
-        id=new_id("msg"),
-        session_id=session.id,
-        parent_id=user.info.id,
-        time=Moment(created=now()),
-        provider_id=turn.model.info.provider,
-        model_id=turn.model.info.id,
-        agent=turn.agent.name,
-        mode=turn.agent.name,
-        path=Paths(cwd=str(workspace.directory), root=str(workspace.config.root)),
-    )
-    message = conversation.add(info)
-    call = Call(id=new_id("call"), tool="bash", arguments={"command": command, "description": "run by the user"})
-    allowing = Gate(Inbox(Bus(), always_say(Reply(kind="once"))), workspace.gate.approvals)
-    await session.run_call(call, turn, message_id=info.id, gate=allowing)
-    conversation.update(replace(info, finish="stop", time=replace(info.time, completed=now())))
-    return message
+    def __init__(self, task: "asyncio.Task[Any]", shown: Callable[[Any], Any]) -> None:
+        super().__init__(None, 200, {"cache-control": "no-store"}, "application/json")
+        self._task, self._shown = task, shown
+
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        headers = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        while not self._task.done():
+            await asyncio.wait([self._task], timeout=BLANK_SECONDS)
+            if not self._task.done():
+                await send({"type": "http.response.body", "body": b" ", "more_body": True})
+        await send({"type": "http.response.body", "body": self._content(), "more_body": False})
+
+    def _content(self) -> bytes:
+        error = asyncio.CancelledError() if self._task.cancelled() else self._task.exception()
+        if isinstance(error, ToolwrightError):
+            value: Any = refusal_of(error).to_json()
+        elif error is not None:
+            value = {"name": "UnknownError", "data": {"message": "The turn broke off. Look at the session's messages."}}
+        else:
+            value = self._shown(self._task.result())
+        try:
+            return json_text(value).encode()
+        except UnicodeEncodeError:
+            return json.dumps(to_json(value), separators=(",", ":")).encode()

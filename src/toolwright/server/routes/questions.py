@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from toolwright.app.shown import looks_of
+from toolwright.http_server.refusal import bad_request
 from toolwright.inbox import Reply
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.refusal import bad_request
 from toolwright.server.shapes import question_json
 
 routes = Routes()
@@ -19,6 +20,7 @@ _REPLY = {
         "message": _TEXT,
         "scope": {"enum": ["session", "project", "user"]},
         "patterns": {"type": "array", "items": _TEXT},
+        "arguments": {"type": "object"},
     },
 }
 _ANSWERS = {
@@ -42,7 +44,8 @@ async def questions(ask: Ask) -> Any:
 
 async def _listed(ask: Ask, kind: str) -> Any:
     workspace = await ask.workspace()
-    return [question_json(question) for question in workspace.inbox.pending if question.kind == kind]
+    looks = looks_of(workspace)
+    return [question_json(question, looks) for question in workspace.inbox.pending if question.kind == kind]
 
 
 @routes.post("/permission/{requestID}/reply", "permission.reply", _REPLY)
@@ -71,8 +74,9 @@ def _answered(ask: Ask, question_id: str, kind: Any, body: dict[str, Any]) -> bo
         Reply(
             kind=kind,
             message=body.get("message", ""),
-            scope=body.get("scope", "project"),
+            scope=body.get("scope"),
             patterns=None if patterns is None else tuple(patterns),
+            arguments=body.get("arguments"),
         ),
     )
     return True

@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 from toolwright.agents import CLIENT
+from toolwright.app.undoing import revert, session_changes, turn_changes, unrevert
 from toolwright.errors import UsageError
+from toolwright.http_server.refusal import not_found, unusable
 from toolwright.jsontypes import Json
 from toolwright.server.asking import Ask, Routes
 from toolwright.server.frames import relative_change, session_json
-from toolwright.server.refusal import not_found, unusable
-from toolwright.server.undoing import revert, session_changes, tell_changes, turn_changes, unrevert
 from toolwright.session.session import Session
 from toolwright.session.sessions import session_rules
 from toolwright.wire import to_json
@@ -119,7 +119,7 @@ async def change(ask: Ask) -> Any:
     session.conversation.change(info)
     if "permission" in body:
         own = [rule for rule in session.rules if rule.source != CLIENT]
-        session.permit([*own, *session_rules(_from_client(body["permission"]))])
+        session.take_rules((*own, *session_rules(_from_client(body["permission"]))))
     return session_json(session.info)
 
 
@@ -162,12 +162,7 @@ async def diff(ask: Ask) -> Any:
 async def abort(ask: Ask) -> Any:
     """Stop what the session is doing; true also if it does nothing."""
     workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
-    open_now = list(workspace.sessions_open.values())
-    # A command that a subagent carries out is a turn of the session below alone.
-    for session in (
-        *(one for one in open_now if one.id == info.id),
-        *(one for one in open_now if info.id in one.callers),
-    ):
+    if (session := workspace.sessions_open.get(info.id)) is not None:
         await session.abort()
     return True
 
@@ -181,13 +176,11 @@ async def undo(ask: Ask) -> Any:
     """Undo everything from a message on: files at once, messages when the next prompt comes."""
     body = await ask.body()
     workspace, session = await _opened(ask)
-    session.turns.require_rest()
     if session.conversation.message(body["messageID"]) is None:
         known = {message.info.id for message in await session.conversation.all_messages()}
         if body["messageID"] not in known:
             raise not_found(f"There is no message {body['messageID'][:80]!r} in this session.")
     await revert(workspace, session, body["messageID"], body.get("partID", ""))
-    await tell_changes(workspace, session)
     return session_json(session.info)
 
 
@@ -195,9 +188,7 @@ async def undo(ask: Ask) -> Any:
 async def redo(ask: Ask) -> Any:
     """Make again what was undone."""
     workspace, session = await _opened(ask)
-    session.turns.require_rest()
     await unrevert(workspace, session)
-    await tell_changes(workspace, session)
     return session_json(session.info)
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 from starlette.responses import Response
 
+from toolwright.http_server.guard import Receive, Scope, Send
+from toolwright.http_server.refusal import HttpRefusal
 from toolwright.server.asking import Ask, Routes
 from toolwright.server.dialects import Dialect
-from toolwright.server.guard import Receive, Scope, Send
 from toolwright.server.listeners import Channel, Listener
-from toolwright.server.refusal import HttpRefusal
 
 routes = Routes()
 

@@ -5,13 +5,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from toolwright.auth import AuthFile
+from toolwright.app.masking import is_masked, masked
+from toolwright.http_server.refusal import HttpRefusal, bad_request, forbidden
 from toolwright.jsontypes import Json
+from toolwright.plainfile import read_start
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.branch import branch_of
 from toolwright.server.frames import project_name
-from toolwright.server.refusal import HttpRefusal, bad_request, forbidden, not_found
-from toolwright.server.shapes import agent_json, command_json, providers_json, without_secrets
+from toolwright.server.shapes import agent_json, command_json, providers_json
 from toolwright.version import VERSION
 from toolwright.workspace import Workspace
 
@@ -20,13 +20,33 @@ routes = Routes()
 CONTRACT = "1.1.31"
 """The version of the reference whose contract this is."""
 _KEYBINDS = Path(__file__).parent.parent / "keybinds.json"
-_TEXT = {"type": "string"}
 
 
 @routes.get("/global/health", "global.health")
 async def health(_: Ask) -> Any:
     """Whether the server is there, and its version."""
     return {"healthy": True, "version": f"{CONTRACT}-toolwright.{VERSION}"}
+
+
+@routes.get("/api/health", "api.health")
+async def api_health(ask: Ask) -> Any:
+    """The same for clients of the newer family."""
+    return await health(ask)
+
+
+@routes.get("/global/config", "global.config.get")
+async def global_config(ask: Ask) -> Any:
+    """The settings that hold where the server was started."""
+    return config_json(await ask.serving.projects.of(""))
+
+
+@routes.get("/pty/shells", "pty.shells")
+async def shells(ask: Ask) -> Any:
+    """The shells of this machine; commands run in one of them by the rules, and no other terminal is offered."""
+    await ask.workspace()
+    names = [line.strip() for line in read_start(Path("/etc/shells"), 64_000).decode("utf-8", "replace").splitlines()]
+    found = [Path(name) for name in names if name.startswith("/") and Path(name).is_file()]
+    return [{"path": str(one), "name": one.name, "acceptable": True} for one in found]
 
 
 @routes.get("/config", "config.get")
@@ -36,7 +56,7 @@ async def config(ask: Ask) -> Any:
 
 
 def config_json(workspace: Workspace) -> Json:
-    data = without_secrets(workspace.config.data, workspace.config.secrets)
+    data = masked(workspace.config.data, workspace.config.secrets)
     shown: Json = {
         "agent": {},
         "mode": {},
@@ -61,7 +81,7 @@ async def change_config(ask: Ask) -> Any:
     """Write settings into the project's own file, and answer what holds then; those that cannot hold are refused."""
     workspace = await ask.workspace()
     body = await ask.body()
-    _require_secret(ask, "Settings are written")
+    ask.require_secret("Settings are written")
     if not workspace.trusted:
         raise forbidden("This project is not trusted, so its settings would not hold. Run `tw trust` in it first.")
     file = workspace.config.directory / "toolwright.json"
@@ -102,10 +122,14 @@ def _restore(file: Path, before: str | None) -> None:
 
 
 def _merged(under: Json, over: Json) -> Json:
+    """Lay settings over others. A mask is nobody's setting."""
     both = dict(under)
     for name, value in over.items():
         present = both.get(name)
-        both[name] = _merged(present, value) if isinstance(present, dict) and isinstance(value, dict) else value
+        if isinstance(value, dict):
+            both[name] = _merged(_object(present), value)
+        elif not is_masked(value):  # what a client was shown masked and sends back stays what it is
+            both[name] = value
     return both
 
 
@@ -127,39 +151,6 @@ async def all_providers(ask: Ask) -> Any:
 async def _providers(ask: Ask) -> Json:
     workspace = await ask.workspace()
     return await asyncio.to_thread(providers_json, workspace)
-
-
-@routes.get("/provider/auth", "provider.auth")
-async def ways_to_log_in(ask: Ask) -> Any:
-    """How each provider takes a key."""
-    workspace = await ask.workspace()
-    by_key = [{"type": "api", "label": "API key"}]
-    return {provider.id: by_key for provider in workspace.connections.catalog.providers() if provider.env}
-
-
-@routes.at(
-    "PUT",
-    "/auth/{providerID}",
-    "auth.set",
-    {"type": "object", "required": ["type"], "properties": {"type": _TEXT, "key": _TEXT}},
-)
-async def store_key(ask: Ask) -> Any:
-    """Store the key of a provider."""
-    workspace = await ask.workspace()
-    body = await ask.body()
-    _require_secret(ask, "Keys are stored")
-    if body["type"] != "api" or not body.get("key"):
-        raise bad_request("A key is stored as {type: api, key}. Other ways to log in are not offered.")
-    provider = ask.ids["providerID"]
-    if provider not in {one.id for one in workspace.connections.catalog.providers()}:
-        raise not_found(f"There is no provider {provider[:80]!r}.")
-    await asyncio.to_thread(AuthFile(workspace.folders.auth).put, provider, body["key"])
-    return True
-
-
-def _require_secret(ask: Ask, what: str) -> None:
-    if not ask.serving.protected:
-        raise forbidden(f"{what} only where clients bring a secret. Start the server without --no-auth.")
 
 
 @routes.get("/agent", "app.agents")
@@ -196,13 +187,6 @@ async def paths(ask: Ask) -> Any:
         "worktree": str(workspace.config.root),
         "directory": str(workspace.directory),
     }
-
-
-@routes.get("/vcs", "vcs.get")
-async def branch(ask: Ask) -> Any:
-    """The branch that is checked out; nothing without git."""
-    name = await asyncio.to_thread(branch_of, (await ask.workspace()).config.root)
-    return {"branch": name} if name else {}
 
 
 @routes.get("/project", "project.list")
@@ -257,8 +241,11 @@ def project_json(workspace: Workspace) -> Json:
 
 @routes.get("/experimental/tool/ids", "tool.ids")
 async def tool_ids(ask: Ask) -> Any:
-    """The names of all tools."""
-    return (await ask.workspace()).registry.ids()
+    """The names of all tools, those of files and plugins too."""
+    registry = (await ask.workspace()).registry
+    if registry.refresh is not None:
+        await registry.refresh("")
+    return registry.ids()
 
 
 @routes.get("/experimental/tool", "tool.list")

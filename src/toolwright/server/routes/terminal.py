@@ -1,10 +1,10 @@
 """What other programs ask of a terminal client: told as events, or fetched by one that asks for the next."""
 
-import asyncio
 from typing import Any
 
+from toolwright.deadline import time_limit
+from toolwright.http_server.refusal import bad_request
 from toolwright.server.asking import Answer, Ask, Routes
-from toolwright.server.refusal import bad_request
 
 routes = Routes()
 
@@ -93,7 +93,7 @@ async def following(ask: Ask) -> Any:
     """The next thing that is asked of the client; waits a while for one."""
     await ask.workspace()
     try:
-        async with asyncio.timeout(WAIT):
+        async with time_limit(WAIT):
             return await ask.serving.controls.get()
     except TimeoutError:
         return {"path": "", "body": {}}

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from toolwright.http_server.refusal import forbidden
 from toolwright.server.asking import Answer, Ask, Routes
-from toolwright.server.refusal import forbidden
 from toolwright.server.routes.surroundings import project_id
 from toolwright.workspace import Workspace
 
@@ -14,7 +14,6 @@ _EMPTY: Mapping[str, Any] = {
     "/find/symbol": [],
     "/experimental/workspace": [],
     "/experimental/workspace/status": [],
-    "/experimental/worktree": [],
     "/experimental/capabilities": {"backgroundSubagents": False},
     "/experimental/console": {"consoleManagedProviders": [], "switchableOrgCount": 0},
     "/pty": [],
@@ -22,7 +21,6 @@ _EMPTY: Mapping[str, Any] = {
 _EMPTY_LISTS = ("agent", "model", "provider", "command", "skill", "integration", "reference")
 _NAMES = {
     "/find/symbol": "find.symbols",
-    "/experimental/worktree": "worktree.list",
     "/pty": "pty.list",
 }
 _NOT_OFFERED = {

@@ -6,11 +6,11 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import field
 from typing import Any
+from urllib.parse import unquote
 
+from toolwright.app.server_secret import Secret, bearer_of
+from toolwright.http_server.refusal import HttpRefusal, forbidden
 from toolwright.record import record
-from toolwright.server.asking import BODY
-from toolwright.server.refusal import HttpRefusal, forbidden
-from toolwright.server.secret import Secret
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -19,13 +19,13 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HEADERS = 32 * 1024
 """Bytes of all headers together."""
+BODY = 32 * 1024 * 1024
+"""Bytes of a request's body."""
 AT_ONCE = 64
 """Requests of one peer that are worked on at the same time, beyond those that wait for a turn or listen."""
 WRONG = 20
 """Wrong secrets a minute, from one peer."""
 _SAFE = ("GET", "HEAD")
-OPEN = ("/page/login.js", "/page/style.css")
-"""What the page that asks for the secret needs itself."""
 _PREFIX = "/k-"
 
 _POLICY = (
@@ -50,55 +50,47 @@ class Guard:
     secret: Secret | None
     hosts: frozenset[str]
     """`name:port` of every name we answer to; empty where we listen on a socket of the file system."""
-    port: int
     origins: frozenset[str] = frozenset()
     """Of other pages, named by the person who started the server."""
-    cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    page_key: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    """What the page brings in place of the secret."""
+    has_page: bool = True
+    """Whether a page is served, whose own files need no secret and for which a browser may ask for a password."""
     _wrong: dict[str, deque[float]] = field(default_factory=dict[str, "deque[float]"])
     _working: Counter[str] = field(default_factory=Counter[str])
 
-    @property
-    def cookie_name(self) -> str:
-        return f"tw_{self.port}"
-
-    def admit(self, scope: Scope) -> bool:
-        """Let a request through or raise a Refusal; True if it came by the secret path, which is taken off it."""
+    def admit(self, scope: Scope) -> None:
+        """Let a request through or raise a Refusal. The secret is taken off the path, if it stands there."""
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADERS:
             raise HttpRefusal(431, "TooLarge", f"The headers have at most {HEADERS} bytes.")
         self._check_host(headers)
-        by_path = self._check_secret(scope, headers)
+        self._check_secret(scope, headers)
         self._check_origin(scope, headers)
         _check_body(scope, headers)
-        return by_path
 
     def _check_host(self, headers: dict[str, str]) -> None:
         host = headers.get("host", "").lower()
         if self.hosts and host not in self.hosts:
-            raise HttpRefusal(
-                421, "WrongHost", f"This server does not answer as {host[:80]!r}. Start it with --allow-host."
-            )
+            way = " Start it with --allow-host." if self.has_page else ""
+            raise HttpRefusal(421, "WrongHost", f"This server does not answer as {host[:80]!r}.{way}")
 
-    def _check_secret(self, scope: Scope, headers: dict[str, str]) -> bool:
+    def _check_secret(self, scope: Scope, headers: dict[str, str]) -> None:
         path: str = scope["path"]
         token, by_path = "", path.startswith(_PREFIX)
         if by_path:
-            token, _, rest = path[len(_PREFIX) :].partition("/")
-            scope["path"], scope["raw_path"] = f"/{rest}", None
+            # As it was sent: a secret may have a slash in it.
+            token, _, rest = (scope["raw_path"] or b"").decode("latin-1")[len(_PREFIX) :].partition("/")
+            token, scope["path"], scope["raw_path"] = unquote(token), unquote(f"/{rest}"), None
         if self.secret is None:
-            return by_path
+            return
         if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
-            return by_path
-        if path in OPEN and scope["method"] in _SAFE:
-            return by_path
+            return
+        if self.has_page and _is_of_page(path) and scope["method"] in _SAFE:
+            return
         given = [
             *([self.secret.is_it(token)] if by_path else []),
-            *([self.secret.is_header(headers["authorization"])] if "authorization" in headers else []),
-            *(
-                [secrets.compare_digest(cookie.encode(), self.cookie.encode())]
-                if (cookie := self._cookie_of(headers))
-                else []
-            ),
+            *([self._is_header(headers["authorization"])] if "authorization" in headers else []),
             *([self.secret.is_pair(pair)] if (pair := _auth_token(scope)) else []),
         ]
         peer = _peer(scope)
@@ -107,21 +99,23 @@ class Guard:
                 429, "TooManyRequests", "Too many wrong secrets. Wait a minute, then bring the right one."
             )
         if any(given):
-            return by_path
+            return
         if given:
             self._wrong.setdefault(peer, deque(maxlen=WRONG)).append(time.monotonic())
             self._wrong = dict(list(self._wrong.items())[-1000:])
-        message = "This server wants its secret: the address it printed, a bearer token, or a password."
+        forms = "the address it printed, a bearer token, or a password" if self.has_page else "a bearer token"
+        message = f"This server wants its secret: {forms}."
         refusal = HttpRefusal(401, "Unauthorized", message)
-        refusal.headers["www-authenticate"] = 'Basic realm="toolwright"'
+        # A page that is not ours could have the browser ask the person for a password of ours.
+        of_script = not self.has_page or headers.get("sec-fetch-mode", "navigate") != "navigate"
+        refusal.headers["www-authenticate"] = f'{"Bearer" if of_script else "Basic"} realm="toolwright"'
         raise refusal
 
-    def _cookie_of(self, headers: dict[str, str]) -> str:
-        for piece in headers.get("cookie", "").split(";"):
-            name, _, value = piece.strip().partition("=")
-            if name == self.cookie_name:
-                return value
-        return ""
+    def _is_header(self, header: str) -> bool:
+        """Say whether an `Authorization` header has the secret, or the key of the page."""
+        of_page = bearer_of(header)
+        by_page = of_page is not None and secrets.compare_digest(of_page, self.page_key.encode())
+        return by_page or (self.secret is not None and self.secret.is_header(header))
 
     def _is_limited(self, peer: str) -> bool:
         wrong = self._wrong.get(peer, deque[float]())
@@ -134,7 +128,8 @@ class Guard:
         if method in _SAFE or named:
             return
         if origin is not None and origin != own:
-            raise forbidden("Requests from another page's origin are not carried out. Name it with --cors to allow it.")
+            way = " Name it with --cors to allow it." if self.has_page else ""
+            raise forbidden(f"Requests from another page's origin are not carried out.{way}")
         if headers.get("sec-fetch-site") == "cross-site":
             raise forbidden("Requests from another site are not carried out.")
 
@@ -186,6 +181,11 @@ def _check_body(scope: Scope, headers: dict[str, str]) -> None:
         raise HttpRefusal(
             415, "UnsupportedMediaType", f"A body must be application/json, not {kind[:60] or 'of no type'}."
         )
+
+
+def _is_of_page(path: str) -> bool:
+    """Say whether a path is of the page's own files, in which there is no secret: it asks for one itself."""
+    return path == "/" or path.startswith("/page/")
 
 
 def _peer(scope: Scope) -> str:

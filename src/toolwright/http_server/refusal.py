@@ -5,7 +5,10 @@ from typing import Any
 
 from toolwright.errors import PermissionDenied, ToolwrightError, UsageError
 from toolwright.jsontypes import Json
-from toolwright.schema import Problem, shown_path
+from toolwright.schema_basics import Problem, shown_path
+from toolwright.session.undone import NothingToUndo
+
+NOTHING = NothingToUndo.__name__
 
 
 class HttpRefusal(Exception):
@@ -49,6 +52,8 @@ def refusal_of(error: ToolwrightError) -> HttpRefusal:
     """What one of the program's own errors means to a client."""
     if isinstance(error, PermissionDenied):
         return forbidden(str(error))
+    if isinstance(error, NothingToUndo):
+        return HttpRefusal(404, NOTHING, str(error))
     if isinstance(error, UsageError):
         return HttpRefusal(400, "BadRequest", str(error))
     return unusable(str(error))

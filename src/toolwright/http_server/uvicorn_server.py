@@ -1,0 +1,40 @@
+"""uvicorn as our servers use it: without its signals, its log and its word of itself."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from toolwright.http_server.connection import Connection
+from toolwright.http_server.guard import App
+
+PATIENCE = 2
+"""Seconds that open connections are given at the end."""
+
+
+class Server(uvicorn.Server):
+    """Serves an application of the ASGI form."""
+
+    def __init__(self, app: App) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=Connection,
+                ws="none",
+                lifespan="off",
+                loop="asyncio",
+                log_config=None,
+                # What a stranger sends is answered; it is no reason to fill the person's terminal.
+                log_level="error",
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=PATIENCE,
+                timeout_keep_alive=75,
+            )
+        )
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals to whoever runs it."""
+        yield

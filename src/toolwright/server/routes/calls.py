@@ -1,0 +1,56 @@
+"""Calls of tools by a program, and what the rules make of them, under /tw."""
+
+from typing import Any
+
+from toolwright.definition import Call, Result
+from toolwright.ids import new_id
+from toolwright.jsontypes import Json
+from toolwright.server.asking import Ask, Routes
+from toolwright.session.session import Session
+from toolwright.wire import to_json
+
+routes = Routes()
+
+_CALL = {
+    "type": "object",
+    "required": ["tool"],
+    "properties": {"tool": {"type": "string"}, "arguments": {"type": "object"}},
+}
+
+
+@routes.post("/tw/session/{sessionID}/call", "tw.call", _CALL)
+async def call(ask: Ask) -> Any:
+    """Call a tool as the session's agent. Questions are put as for any call; a failure is in the answer."""
+    body = await ask.body()
+    session = await _opened(ask)
+    made = Call(id=new_id("call"), tool=body["tool"], arguments=body.get("arguments", {}))
+    return _result(await session.run_call(made))
+
+
+@routes.post("/tw/session/{sessionID}/decide", "tw.decide", _CALL)
+async def decide(ask: Ask) -> Any:
+    """Say what the rules make of a call. Nothing of it is done."""
+    body = await ask.body()
+    found = await (await _opened(ask)).decide(body["tool"], **body.get("arguments", {}))
+    return {
+        "action": found.action,
+        "reason": found.reason,
+        "rule": str(found.rule) if found.rule else "",
+        "requests": [{"permission": one.permission, "patterns": list(one.patterns)} for one in found.requests],
+    }
+
+
+async def _opened(ask: Ask) -> Session:
+    _, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
+    return session
+
+
+def _result(result: Result) -> Json:
+    error = result.error
+    return {
+        "output": result.output,
+        "title": result.title,
+        "metadata": to_json(result.metadata),
+        "attachments": [{"mime": one.mime, "url": one.url, "filename": one.filename} for one in result.attachments],
+        "error": {"kind": error.kind, "message": str(error)} if error else None,
+    }
