@@ -19,7 +19,7 @@ import pytest
 
 from tests.cli.person import Terminal, at_terminal
 from tests.waiting import PATIENCE
-from toolwright.chat.columns import columns
+from toolwright.terminal.columns import columns
 
 SIZES = ((60, 16), (100, 30))
 HOSTILE = "\x1b]52;c;ZXZpbA==\x07\x1b]0;evil\x07\x1b[2J\x1b[10;10H\x9b31m"
@@ -134,7 +134,7 @@ def test_a_whole_session_shows_words_diffs_output_and_questions_with_their_rules
         assert "│ echo made; rm -rf ../elsewhere" in talk.words
         assert "deletes" in talk.words
         assert "network none" in talk.words
-        assert "bash rm -rf ../elsewhere" in talk.words.partition("s, a and u store:")[2]
+        assert "bash rm -rf ../elsewhere" in talk.words.partition("“Always” will store:")[2]
         talk.type("?")
         talk.expect("toolwright.json:1")
         talk.type("y")
@@ -225,7 +225,7 @@ def test_ctrl_c_at_a_question_stops_the_turn_and_the_session_goes_on(
         talk.type("look")
         talk.expect(shown)
         talk.press("\x03")
-        talk.expect("the user stopped the turn")
+        talk.expect("Stopped.")
         talk.expect("> ")
         talk.type("go on")
         talk.expect("Here again.")
@@ -238,7 +238,7 @@ def test_ctrl_c_stops_a_command_and_twice_leaves(project: Path) -> None:
         talk.type("wait")
         talk.expect("│ begun")
         talk.press("\x03")
-        talk.expect("the user stopped the turn")
+        talk.expect("Stopped.")
         talk.expect("> ")
         talk.press("\x03")
         talk.expect("Ctrl-C again")
@@ -264,7 +264,7 @@ def test_a_signal_at_a_question_ends_the_program_and_restores_the_terminal(
 def test_without_a_model_it_opens_says_how_to_get_one_and_keeps_nothing(project: Path) -> None:
     with talking(project) as talk:
         talk.expect("> ")
-        assert "No model is chosen yet." in talk.words
+        assert "No model yet." in talk.words
         assert "/demo" in talk.words
         talk.type("hello")
         talk.expect("! No model is chosen.")
@@ -379,7 +379,7 @@ def test_a_rule_is_edited_before_it_is_stored(project: Path) -> None:
         talk.expect("Store bash")
         talk.expect("cat *")
         talk.type("\x15cat ../x.txt")
-        talk.expect("answers this question")
+        talk.expect("Covers this call")
         talk.type("a")
         talk.expect("Read.")
         talk.expect("> ")
@@ -397,7 +397,7 @@ def test_a_command_that_a_subagent_carries_out_is_shown_and_can_be_stopped(proje
         talk.type("/review HEAD")
         talk.expect("│ begun")
         talk.press("\x03")
-        talk.expect("the user stopped the turn")
+        talk.expect("Stopped.")
         talk.leave()
 
 

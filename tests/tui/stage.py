@@ -12,16 +12,19 @@ pytest.importorskip("textual", reason="the full screen needs textual: pip instal
 from textual.pilot import Pilot
 
 from tests.waiting import patience_left
-from toolwright.backend import LocalBackend, answer_later
-from toolwright.chat.background import Background
-from toolwright.chat.history import History
+from toolwright.app.desk import Desk
+from toolwright.app.history import History
+from toolwright.app.opened import Opened
+from toolwright.app.project import LocalProject, answer_later
 from toolwright.messages import SessionInfo
 from toolwright.models.model import Model
 from toolwright.models.scripted import ScriptedTurn
+from toolwright.terminal.background import Background
 from toolwright.testing import ScriptedModel, make_workspace
 from toolwright.tui.app import Conversation
-from toolwright.tui.asking import ChoiceDialog, PermissionDialog
-from toolwright.tui.talk import Opened, Talk
+from toolwright.tui.asking import ChoiceDialog
+from toolwright.tui.permission import PermissionDialog
+from toolwright.tui.talk import Talk
 from toolwright.workspace import Workspace
 
 ASKED = {"bash": {"rm *": "ask", "cat *": "ask"}, "edit": {"*.new": "ask"}}
@@ -117,10 +120,11 @@ async def on_stage(
         answering = model or ScriptedModel(*turns)
         workspace = make_workspace(project, model=answering, user=answer_later, config=settings, keep=True)
         workspaces.append(await workspace.__aenter__())
+        desk = Desk(project=LocalProject(workspace), agent="build")
+        if session is not None:
+            await desk.open(session.id)
         return Opened(
-            backend=LocalBackend(workspace),
-            agent="build",
-            session=session,
+            desk=desk,
             history=History(file=project.parent / "prompts.jsonl"),
             theme=workspace.settings.theme,
             keybinds=workspace.settings.keybinds,

@@ -9,7 +9,8 @@ pytest.importorskip("textual", reason="the full screen needs textual: pip instal
 from textual.widgets import Input
 
 from tests.tui.stage import Stage, call, on_stage
-from toolwright.tui.asking import ChoiceDialog, PermissionDialog
+from toolwright.tui.asking import ChoiceDialog
+from toolwright.tui.permission import PermissionDialog
 
 CLEAN = call("bash", command="echo hi > made; rm -rf ../elsewhere", description="Clean")
 
@@ -21,19 +22,23 @@ async def test_a_permission_shows_the_whole_call_what_it_does_and_the_rule_that_
         await stage.type("clean")
         await stage.asked()
         for told in (
-            "Call of bash by the agent build",
+            "build wants to run a command",
             "│ echo hi > made; rm -rf ../elsewhere",
-            "runs echo hi",
             "writes made",
             "deletes",
             "(outside the project)",
-            "network none",
-            "yes, this once",
-            "yes, for this session",
-            "yes, always in this project",
-            "bash rm -rf ../elsewhere",
+            "Allow once y Always a Reject n ? why",
         ):
-            assert told in stage.words, told
+            assert told in stage.words.replace(" █", ""), told
+        await stage.press("a")
+        for told in ("This session s This project a Every project u", "bash rm -rf ../elsewhere"):
+            await stage.see(told)
+        await stage.press("escape")
+        await stage.see("Allow once y")
+        await stage.press("?")
+        await stage.see("why it is asked")
+        await stage.press("ctrl+f")
+        await stage.see("runs echo hi")
         await stage.press("y")
         await stage.rest()
         assert "Done." in stage.shown
@@ -46,19 +51,27 @@ async def test_the_question_is_explained_with_file_and_line(project: Path) -> No
         await stage.type("clean")
         await stage.asked()
         await stage.press("?")
+        await stage.see("↑↓ more")
+        await stage.press("ctrl+f")
         await stage.see("why it is asked")
-        await stage.until(lambda: "toolwright.json:2" in "".join(stage.words.split()), "the file and line")
+        await stage.until(
+            lambda: "toolwright.json:2" in "".join(stage.words.replace("█", "").split()), "the file and line"
+        )
         await stage.press("y")
         await stage.rest()
 
 
 async def test_an_answer_for_longer_stores_only_the_rules_that_were_left_in(project: Path) -> None:
-    async with on_stage(project, CLEAN, {"text": "Done."}) as stage:
+    (project / "a.txt").write_text("a")
+    turn = call("bash", command="cat a.txt; rm -f b.txt", description="Clean")
+    async with on_stage(project, turn, {"text": "Done."}) as stage:
         await stage.type("clean")
         dialog = await stage.asked()
         assert isinstance(dialog, PermissionDialog)
         count = len(dialog.question.always)
         assert count > 1
+        await stage.press("a")
+        await stage.see("1. ")
         await stage.press("1")
         await stage.see("(left out)")
         await stage.press("s")
@@ -86,9 +99,9 @@ async def test_a_diff_is_part_of_the_question(project: Path) -> None:
     async with on_stage(project, *turns) as stage:
         await stage.type("write")
         await stage.asked()
-        assert "+one" in stage.words
+        assert "1 + one" in stage.words
         await stage.pilot.resize_terminal(180, 40)
-        await stage.see("│ 1 one")
+        await stage.see("│ 1 + one")
         await stage.press("y")
         await stage.rest()
         assert (project / "a.new").read_text() == "one\ntwo\n"
@@ -115,7 +128,7 @@ async def test_escape_at_a_question_stops_the_turn(project: Path) -> None:
         await stage.asked()
         await stage.press("escape")
         await stage.rest()
-        assert "the user stopped the turn" in stage.shown
+        assert "Stopped." in stage.shown
         assert not (project / "made").exists()
 
 
@@ -125,6 +138,24 @@ async def test_a_question_that_is_withdrawn_goes_away(project: Path) -> None:
         await stage.asked()
         await stage.talk.stop()
         await stage.until(lambda: not isinstance(stage.app.screen, PermissionDialog), "its end")
+
+
+async def test_a_question_that_is_shown_or_waits_already_is_not_put_twice(project: Path) -> None:
+    async with on_stage(project, CLEAN, {"text": "Done."}) as stage:
+        await stage.type("clean")
+        dialog = await stage.asked()
+        assert isinstance(dialog, PermissionDialog)
+        questions = stage.app.questions
+        questions.asked(dialog.question.id)
+        assert questions.waiting == []
+        questions.asked("per_other")
+        questions.asked("per_other")
+        assert questions.waiting == ["per_other"]
+        questions.withdrawn("per_other")
+        assert questions.waiting == []
+        assert questions.current is dialog.question
+        await stage.press("y")
+        await stage.rest()
 
 
 async def test_modes_answer_by_themselves_and_a_denial_still_holds(project: Path) -> None:
@@ -138,7 +169,7 @@ async def test_modes_answer_by_themselves_and_a_denial_still_holds(project: Path
     async with on_stage(project, *turns, config=config) as stage:
         (project / "never").mkdir()
         await stage.press("shift+tab")
-        await stage.see("edits without asking")
+        await stage.see("auto-approve: edits")
         await stage.type("go")
         await stage.asked()
         assert (project / "a.new").exists(), "the edit was not asked about"
@@ -171,7 +202,7 @@ async def test_the_agents_question_is_answered_by_number_by_several_or_in_ones_o
         assert isinstance(third, ChoiceDialog)
         await stage.press("o", *"Ann", "enter")
         await stage.rest()
-        [_, message, *_] = await stage.talk.call(stage.talk.backend.messages(stage.talk.story.session_id))
+        [_, message, *_] = await stage.talk.call(stage.talk.project.messages(stage.talk.story.session_id))
         output = getattr(message.calls[0].state, "output", "")
         assert "Blue" in output
         assert "Red, Blue" in output
@@ -195,31 +226,78 @@ async def test_the_smallest_screen_shows_a_long_question_by_scrolling(project: P
     async with on_stage(project, long, {"text": "Done."}, size=(60, 16)) as stage:
         await stage.type("go")
         await stage.asked()
-        await stage.see("? why")
-        assert "rm -rf gone" not in stage.text.partition("y once")[0]
+        await stage.see("? why · ↑↓ more")
+        assert "rm -rf gone" not in stage.text
         await stage.press("end")
-        await stage.see("rm -rf gone y once")
+        await stage.see("deletes gone")
         await stage.press("y")
         await stage.rest()
 
 
-async def test_on_a_low_screen_the_answers_are_short_and_what_is_asked_has_room(project: Path) -> None:
-    turn = call("bash", command="echo hi > made; rm -rf gone", description="Clean")
-    async with on_stage(project, turn, {"text": "Done."}, size=(60, 16)) as stage:
+@pytest.mark.parametrize(("size", "most"), [((80, 24), 12), ((120, 40), 16), ((60, 20), 10)])
+async def test_a_question_leaves_the_talk_in_sight_which_scrolls_behind_it(
+    project: Path, size: tuple[int, int], most: int
+) -> None:
+    words = "\n\n".join(f"word {number}" for number in range(60))
+    edit = call("write", filePath="a.new", content="\n".join(f"new {number}" for number in range(60)))
+    async with on_stage(project, {"text": words, **edit}, {"text": "Done."}, size=size) as stage:
+        await stage.type("go")
+        await stage.asked()
+        await stage.see("build wants to write a.new")
+        rows = stage.text.splitlines()
+        question = [at for at, row in enumerate(rows) if row.startswith("█")]
+        assert len(question) <= most
+        assert question[-1] == size[1] - 1
+        assert "write a.new" in " ".join("\n".join(rows[: question[0]]).split()), "the end of the talk stands above it"
+        assert "word 1 " not in stage.words
+        for _ in range(20):
+            await stage.press("pageup")
+        await stage.see("word 1 ")
+        assert "build wants to write a.new" in stage.words, "the question stays"
+        await stage.press("ctrl+f", "end")
+        await stage.see("+ new 59")
+        await stage.press("ctrl+f")
+        await stage.see("word 1 ")
+        await stage.press("y")
+        await stage.rest()
+
+
+async def test_enter_gives_the_chosen_answer_but_none_to_who_is_writing(project: Path) -> None:
+    turns = (CLEAN, {"text": "Done."}, CLEAN, {"text": "Done again."})
+    async with on_stage(project, *turns) as stage:
         await stage.type("clean")
         await stage.asked()
-        for told in (
-            "│ echo hi > made; rm -rf gone",
-            "deletes gone",
-            "network none",
-            "asks for",
-            "y once",
-            "u every project",
-        ):
-            assert told in stage.words, told
-        assert "bash rm -rf gone" in stage.words.partition("store:")[2]
-        await stage.press("y")
+        await stage.press("right", "left", "enter")
         await stage.rest()
+        assert (project / "made").exists()
+        stage.app.prompt.insert("half a pro")
+        stage.app.send("clean")
+        dialog = await stage.asked()
+        assert isinstance(dialog, PermissionDialog)
+        assert dialog.at == -1
+        await stage.press("enter")
+        assert stage.app.screen is dialog
+        await stage.press("tab", "enter")
+        await stage.until(lambda: "Done again." in stage.shown, "the answer")
+
+
+async def test_one_question_is_about_all_that_a_command_needs(project: Path) -> None:
+    (project / "build").mkdir()
+    (project / "build" / "a.o").write_text("x")
+    turns = (call("bash", command="rm -rf build && ls", description="Clean"), {"text": "Done."})
+    config = {"permission": {"bash": {"*": "ask", "ls *": "allow"}, "edit": "ask"}}
+    async with on_stage(project, *turns, config=config) as stage:
+        await stage.type("go")
+        dialog = await stage.asked()
+        assert isinstance(dialog, PermissionDialog)
+        await stage.press("a")
+        await stage.see("1. edit build")
+        assert dialog.rules == ("(edit) build", "rm -rf build"), "no rule for every file, none for what is allowed"
+        await stage.press("s")
+        await stage.rest()
+        assert not (project / "build").exists()
+        stored = stage.workspace.gate.approvals.of((stage.talk.story.session_id,))
+        assert [(one.permission, one.pattern) for one in stored] == [("edit", "build"), ("bash", "rm -rf build")]
 
 
 async def test_a_rule_can_be_edited_and_its_meaning_is_shown_before_it_is_stored(project: Path) -> None:
@@ -232,22 +310,22 @@ async def test_a_rule_can_be_edited_and_its_meaning_is_shown_before_it_is_stored
         await stage.press("y")
         await stage.until(lambda: _asked_command(stage) == "cat b.txt", "the second question")
         await stage.asked()
-        await stage.press("e")
+        await stage.press("a", "e")
         rule = stage.app.screen.query_one("#rule", Input)
         assert rule.has_focus
         rule.value = "cat c*"
-        await stage.see("does not answer this question")
+        await stage.see("This rule would not cover this call")
         await stage.press("enter")
         assert rule.has_focus, "what does not answer the question is not taken"
         rule.value = "cat *"
-        await stage.see("answers this question and one asked before: cat a.txt")
+        await stage.see("Covers this call and one asked before")
         rule.value = "cat b.txt"
         await stage.press("enter")
         await stage.until(lambda: not rule.has_focus, "the end of editing")
         await stage.press("s")
         await stage.until(lambda: _asked_command(stage) == "cat c.txt", "the third question")
         await stage.asked()
-        await stage.press("e", "escape", "y")
+        await stage.press("a", "e", "escape", "escape", "y")
         await stage.rest()
         assert stage.talk.session is not None
         assert [one.pattern for one in stage.workspace.gate.approvals.of((stage.talk.session.id,))] == ["cat b.txt"]

@@ -10,9 +10,9 @@ from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_fro
 from tests.tui.stage import Stage, call, on_stage
 from toolwright.inbox import Reply
 from toolwright.tui.app import Conversation
-from toolwright.tui.asking import PermissionDialog
 from toolwright.tui.commands import Commands
 from toolwright.tui.dialog import Picker, TextDialog
+from toolwright.tui.permission import PermissionDialog
 
 CLEAN = call("bash", command="rm -rf made", description="Clean up")
 COLOUR = call(
@@ -75,7 +75,7 @@ async def test_a_completion_is_taken_by_the_key_behind_the_letters(project: Path
     async with on_stage(project) as stage:
         burst(stage, "/edi", "tab")
         await stage.until(lambda: stage.app.prompt.text == "/editor ")
-        assert stage.talk.agent == "build"
+        assert stage.talk.desk.agent == "build"
 
 
 async def test_the_key_that_leaves_an_empty_prompt_does_not_leave_one_that_was_just_written(project: Path) -> None:
@@ -159,7 +159,7 @@ async def test_a_command_holds_for_the_prompt_behind_it(project: Path) -> None:
         burst(stage, "/agent plan", "enter", "look", "enter")
         await stage.rest()
         assert stage.talk.session is not None
-        messages = await stage.talk.call(stage.talk.backend.messages(stage.talk.session.id))
+        messages = await stage.talk.call(stage.talk.project.messages(stage.talk.session.id))
         assert {one.info.agent for one in messages} == {"plan"}
 
 
@@ -186,7 +186,7 @@ async def test_a_question_that_was_settled_below_a_list_is_gone_when_the_list_is
         assert isinstance(question, PermissionDialog)
         stage.app.send("/keys")
         await stage.until(lambda: isinstance(stage.app.screen, TextDialog))
-        await stage.talk.call(stage.talk.backend.reply(question.question.id, Reply(kind="once")))
+        await stage.talk.call(stage.talk.project.reply(question.question.id, Reply(kind="once")))
         await stage.until(lambda: not stage.talk.busy, "the end of the turn")
         await stage.press("escape")
         await stage.until(lambda: len(stage.app.screen_stack) == 1)

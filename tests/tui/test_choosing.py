@@ -11,9 +11,11 @@ from textual.widgets import Input, OptionList
 
 from tests.tui.stage import Stage, call, on_stage
 from tests.tui.test_talking import HOLD
+from toolwright.testing import ScriptedModel
 from toolwright.tui.blocks import Said
 from toolwright.tui.dialog import LineDialog, Picker, TextDialog
-from toolwright.tui.undoing import UndoDialog
+from toolwright.tui.finding import FindDialog
+from toolwright.tui.undoing import ChangesDialog, UndoDialog
 
 FIX = (
     call("read", filePath="calc.py"),
@@ -42,7 +44,7 @@ async def test_a_model_is_picked_by_typing_and_its_thinking_by_name(project: Pat
         stage.app.screen.query_one(Input).value = "claude-sonnet-4-5"
         await stage.pilot.pause()
         await stage.press("enter")
-        await stage.until(lambda: stage.talk.model.startswith("anthropic/claude-sonnet-4-5"), "the model")
+        await stage.until(lambda: stage.talk.desk.model.startswith("anthropic/claude-sonnet-4-5"), "the model")
         await stage.see("claude-sonnet-4-5")
         await stage.type("/variant high")
         await stage.see("claude-sonnet-4-5 high")
@@ -88,7 +90,7 @@ async def test_sessions_are_searched_renamed_deleted_and_gone_on_with(project: P
         await stage.press("down", "enter")
         await stage.until(lambda: isinstance(stage.app.screen, Picker) and "Renamed" not in stage.text, "the deletion")
         await stage.press("escape")
-        assert len(await stage.talk.call(stage.talk.backend.sessions(10))) == 1
+        assert len(await stage.talk.call(stage.talk.project.sessions(10))) == 1
 
 
 async def test_a_turn_is_undone_with_its_files_after_a_preview_and_made_again(calc: Path, project: Path) -> None:
@@ -146,7 +148,7 @@ async def test_a_call_a_file_and_a_hunk_are_undone_by_themselves(project: Path) 
         texts = [one.text for one in dialog.changes]
         assert [text.split()[0] for text in texts] == ["turn", "call", "call", "file", "hunk", "hunk"]
         dialog.query_one(OptionList).highlighted = 4
-        await stage.until(lambda: "+5" in stage.words and "+30" not in stage.words, "the first hunk alone")
+        await stage.until(lambda: "+ 5" in stage.words and "+ 30" not in stage.words, "the first hunk alone")
         await stage.press("enter")
         await stage.see("undone;")
         assert file.read_text() == before.replace("\n30\n", "\nthirty\n")
@@ -169,8 +171,38 @@ async def test_the_changes_of_the_session_are_shown(calc: Path, project: Path) -
         await stage.type("fix")
         await stage.rest()
         await stage.type("/diff")
-        await stage.until(lambda: isinstance(stage.app.screen, TextDialog), "the difference")
+        await stage.until(lambda: isinstance(stage.app.screen, ChangesDialog), "the difference")
         await stage.see("+ return a + b")
+
+
+async def test_the_changes_are_shown_where_somebody_has_changed_the_file_since(calc: Path, project: Path) -> None:
+    async with on_stage(project, *FIX) as stage:
+        await stage.type("fix")
+        await stage.rest()
+        file = project / "calc.py"
+        file.write_text(file.read_text() + "# mine\n")
+        await stage.type("/diff")
+        await stage.see("changed calc.py +2 -1 (others have changed it since)")
+        await stage.see("+ return a + b")
+        await stage.press("escape")
+        await stage.type("/undo")
+        await stage.until(lambda: isinstance(stage.app.screen, UndoDialog), "the list, without what cannot be undone")
+
+
+async def test_what_was_spent_stays_spent_when_it_is_undone(calc: Path, project: Path) -> None:
+    async with on_stage(project, *FIX, {"text": "Next."}) as stage:
+        await stage.type("fix")
+        await stage.rest()
+        assert stage.talk.use is not None
+        tokens = stage.talk.use.tokens
+        assert tokens > 0
+        await stage.type("/undo turn")
+        await stage.see("/redo makes it again")
+        await stage.talk.refresh()
+        assert stage.talk.use.tokens == tokens
+        await stage.type("next")
+        await stage.until(lambda: "Next." in stage.shown and not stage.talk.busy, "the next turn")
+        await stage.until(lambda: stage.talk.use is not None and stage.talk.use.tokens > tokens, "what it took")
 
 
 async def test_todos_context_and_cost_are_in_view(project: Path) -> None:
@@ -264,12 +296,69 @@ async def test_an_answer_is_copied_and_the_session_exported(project: Path) -> No
         assert json.loads((project / "out.json").read_text())["info"]["title"]
 
 
-async def test_the_conversation_is_summarised(project: Path) -> None:
-    async with on_stage(project, {"text": "Long."}) as stage:
+async def test_code_of_an_answer_and_what_a_command_printed_are_copied_alone(project: Path) -> None:
+    turns = (
+        call("bash", command="echo printed", description="Print"),
+        {"text": "So:\n\n```python\nx = 1\ny = 2\n```\n"},
+    )
+    async with on_stage(project, *turns) as stage:
+        await stage.type("go")
+        await stage.rest()
+        await stage.press("f5")
+        found = await picker(stage)
+        assert [" ".join(text.split()) for _, text in found.entries] == [
+            "answer So:",
+            "code x = 1 (python, 2 lines)",
+            "output echo printed (1 line)",
+            "prompt go",
+        ]
+        await stage.press("down", "enter")
+        await stage.until(lambda: stage.app.clipboard == "x = 1\ny = 2", "the code")
+        await stage.type("/copy 3")
+        await stage.until(lambda: stage.app.clipboard == "printed", "the output")
+
+
+async def test_words_are_looked_for_in_the_conversation(project: Path) -> None:
+    answers = [{"text": f"Line {number} of the talk."} for number in range(3)]
+    async with on_stage(project, *answers, size=(80, 16)) as stage:
+        for number in range(3):
+            await stage.type(f"prompt {number}")
+            await stage.see(f"Line {number} of")
+            await stage.rest()
+        await stage.press("ctrl+f")
+        await stage.see("type what to look for")
+        await stage.press(*"LINE")
+        await stage.see("3 of 3 lines")
+        await stage.press("enter", "enter")
+        await stage.see("1 of 3 lines")
+        assert "Line 0 of" in stage.text
+        marked = [
+            part.text
+            for strip in stage.app.screen._compositor.render_strips()
+            for part in strip
+            if part.style and part.style.reverse
+        ]
+        assert "Line" in marked
+        await stage.press("down")
+        await stage.see("2 of 3 lines")
+        await stage.press(*" zzz")
+        await stage.see("no line has these words")
+        await stage.press("escape")
+        await stage.until(lambda: not isinstance(stage.app.screen, FindDialog), "the prompt again")
+
+
+@pytest.mark.parametrize(
+    ("summary", "told"),
+    [("All of it.", "── what was said before is summarised"), ("", "! What was said before could not")],
+)
+async def test_the_conversation_is_summarised_or_why_not_is_told(project: Path, summary: str, told: str) -> None:
+    model = ScriptedModel({"text": "Long."}, compaction={"text": summary})
+    async with on_stage(project, model=model) as stage:
         await stage.type("go")
         await stage.rest()
         await stage.type("/compact")
-        await stage.until(lambda: "what was said before is summarised" in stage.shown, "the summary")
+        await stage.until(lambda: told in stage.shown, "the summary")
+        assert stage.shown.count("summarised") == 1
 
 
 async def test_approvals_tools_servers_and_explanations_are_listed(project: Path) -> None:
@@ -323,3 +412,22 @@ async def test_a_session_is_gone_on_with_and_shown_from_its_end(project: Path) -
         await stage.see("An earlier answer.")
         await stage.type("more")
         await stage.see("A later answer.")
+
+
+async def test_a_session_is_found_by_what_was_said_in_it(project: Path) -> None:
+    async with on_stage(project, {"text": "The pool drops idle sockets."}, {"text": "Other."}) as stage:
+        await stage.type("why?")
+        await stage.rest()
+        first = stage.talk.session
+        assert first is not None
+        await stage.type("/new")
+        await stage.until(lambda: stage.talk.session is None, "no session")
+        await stage.press("ctrl+r")
+        await picker(stage)
+        await stage.press(*"sockets")
+        await stage.see("drops idle sockets")
+        await stage.press("enter")
+        await stage.until(lambda: stage.talk.session is not None and stage.talk.session.id == first.id, "it again")
+        await stage.type("/new")
+        await stage.type("/sessions idle")
+        await stage.see("Sessions that say idle")

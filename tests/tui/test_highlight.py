@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolwright.chat.screen import CYAN, DIM, GREEN, YELLOW
+from toolwright.terminal.screen import CYAN, DIM, GREEN, YELLOW
 from toolwright.tui.highlight import LONGEST, MAGENTA, highlighted
 
 PIECES = [

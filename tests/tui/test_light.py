@@ -10,9 +10,6 @@ import pytest
 pytest.importorskip("textual", reason="the full screen needs textual: pip install 'toolwright[tui]'")
 
 from toolwright import server
-from toolwright.chat.command_table import COMMANDS, FULL_SCREEN, OTHER_NAMES
-from toolwright.chat.commands import ChatCommands as LineCommands
-from toolwright.tui.commands import Commands
 from toolwright.tui.keys import KEYS, chosen
 from toolwright.tui.page import Page, fitted
 
@@ -20,19 +17,9 @@ from toolwright.tui.page import Page, fitted
 def test_the_first_frame_needs_nothing_of_models_or_the_project() -> None:
     code = "import sys, toolwright.cli.chat_command, toolwright.cli.full_screen; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    heavy = {"toolwright.workspace", "toolwright.backend", "sqlite3", "httpx2", "pygments", "yaml"}
+    heavy = {"toolwright.workspace", "toolwright.app.project", "sqlite3", "httpx2", "pygments", "yaml"}
     assert not heavy & set(done.stdout.split())
     assert "toolwright.models" not in done.stdout
-
-
-def test_both_forms_of_the_conversation_have_every_command() -> None:
-    assert all(callable(getattr(LineCommands, name, None)) for name in COMMANDS)
-    assert all(callable(getattr(Commands, name, None)) for name in {**COMMANDS, **FULL_SCREEN})
-
-
-def test_a_command_is_also_known_by_the_name_it_has_elsewhere() -> None:
-    assert set(OTHER_NAMES.values()) <= set(COMMANDS)
-    assert not set(OTHER_NAMES) & {*COMMANDS, *FULL_SCREEN}
 
 
 def test_keys_are_chosen_by_our_names_or_opencodes_alone_or_behind_a_leader() -> None:

@@ -66,10 +66,10 @@ async def test_a_diff_is_unified_on_a_narrow_screen_and_beside_each_other_on_a_w
     async with on_stage(project, *turns) as stage:
         await stage.type("fix")
         await stage.rest()
-        assert "-    return a - b" in stage.shown
-        assert "+    return a + b" in stage.shown
-        await stage.pilot.resize_terminal(180, 40)
-        await stage.until(lambda: "│    2      return a + b" in stage.shown, "two columns")
+        assert "   2 -     return a - b" in stage.shown
+        assert "   2 +     return a + b" in stage.shown
+        await stage.pilot.resize_terminal(220, 40)
+        await stage.until(lambda: "│    2 +     return a + b" in stage.shown, "two columns")
 
 
 async def test_a_prompt_has_several_lines_a_history_and_the_keys_of_readline(project: Path) -> None:
@@ -164,10 +164,10 @@ async def test_prompts_wait_while_the_agent_works_and_the_last_can_be_edited(pro
     turns = (call("bash", command=HOLD, description="Wait"), {"text": "First."}, {"text": "Second."})
     async with on_stage(project, *turns) as stage:
         await stage.type("one")
-        await stage.see("… bash")
+        await stage.see("running bash")
         await stage.type("two")
         await stage.type("three")
-        await stage.see("waits (Ctrl-Up edits the last): 1. two 2. three")
+        await stage.see("Queued (Ctrl-Up to edit): 1. two 2. three")
         await stage.press("ctrl+up")
         assert stage.app.prompt.text == "three"
         stage.app.prompt.put("")
@@ -184,7 +184,7 @@ async def test_the_agent_is_told_something_before_its_next_step(project: Path) -
     )
     async with on_stage(project, *turns) as stage:
         await stage.type("one")
-        await stage.see("… bash")
+        await stage.see("running bash")
         await stage.type("use tabs", send=False)
         await stage.press("ctrl+s")
         await stage.see("→ use tabs")
@@ -199,12 +199,12 @@ async def test_a_turn_is_stopped_and_the_session_stays_usable(project: Path, key
     turns = (call("bash", command=HOLD, description="Wait"), {"text": "Still here."})
     async with on_stage(project, *turns) as stage:
         await stage.type("one")
-        await stage.see("… bash")
+        await stage.see("running bash")
         await stage.type("waits")
         await stage.see("1. waits")
         await stage.press(*keys)
         await stage.rest()
-        assert "the user stopped the turn" in stage.shown
+        assert "Stopped." in stage.shown
         assert stage.app.prompt.text == "waits", "what waited is the person's again"
         await stage.press("enter")
         await stage.until(lambda: "Still here." in stage.shown, "an answer")
@@ -268,7 +268,7 @@ async def test_one_escape_stops_nothing(project: Path) -> None:
     turns = (call("bash", command=HOLD, description="Wait"), {"text": "Done."})
     async with on_stage(project, *turns) as stage:
         await stage.type("one")
-        await stage.see("… bash")
+        await stage.see("running bash")
         await stage.press("escape")
         (project / "go").touch()
         await stage.rest()
@@ -294,7 +294,7 @@ async def test_pasted_lines_are_a_placeholder_until_they_are_sent(project: Path)
         await stage.until(lambda: "[pasted 5,000 lines #1]" in stage.app.prompt.text, "the placeholder")
         await stage.press("enter")
         await stage.rest()
-        [message, *_] = await stage.talk.call(stage.talk.backend.messages(stage.talk.story.session_id))
+        [message, *_] = await stage.talk.call(stage.talk.project.messages(stage.talk.story.session_id))
         assert message.text.count("\n") == 4_999
         assert "… 4990 more lines" in stage.shown
 
@@ -305,7 +305,7 @@ async def test_a_picture_that_is_dropped_on_the_terminal_is_sent_along(project: 
     (project / "shot one.png").write_bytes(b"x")
     async with on_stage(project) as stage:
         stage.app.prompt.post_message(Paste("shot\\ one.png"))
-        await stage.until(lambda: stage.app.prompt.text == "@shot one.png ", "the file")
+        await stage.until(lambda: stage.app.prompt.text == '@"shot one.png" ', "the file")
 
 
 async def test_what_a_model_writes_is_only_ever_letters(project: Path) -> None:
@@ -358,7 +358,7 @@ async def test_help_and_keys_are_listed_and_closed(project: Path) -> None:
         await stage.see("f12 the sessions")
         await stage.press("enter")
         await stage.press("ctrl+n")
-        await stage.see("edits without asking")
+        await stage.see("auto-approve: edits")
 
 
 async def test_a_key_behind_the_leader_does_what_settings_say(project: Path) -> None:
@@ -367,11 +367,11 @@ async def test_a_key_behind_the_leader_does_what_settings_say(project: Path) -> 
         await stage.until(lambda: isinstance(stage.app.screen, Picker), "the themes, as in OpenCode")
         await stage.press("escape")
         await stage.press("ctrl+x", "w")
-        await stage.see("a new session")
+        await stage.see("folder")
         await stage.press("ctrl+x", "j", "j")
         assert stage.app.prompt.text == "j", "a key that means nothing there is not typed either"
         await stage.press("ctrl+b")
-        assert "a new session" in stage.words, "the key it had has gone"
+        assert "folder" in stage.words, "the key it had has gone"
 
 
 async def test_a_theme_is_chosen_by_the_settings_or_a_picker(project: Path) -> None:
@@ -388,9 +388,12 @@ async def test_without_a_model_it_opens_all_the_same_and_says_how_to_get_one(pro
     async with on_stage(project) as stage:
         stage.workspace.model = ""
         await stage.app.commands.tell_no_model() if stage.app.commands else None
-        await stage.see("No model is chosen yet.")
+        await stage.see("No model yet.")
         await stage.see("/demo")
+        await stage.talk.refresh()
         await stage.type("hello")
+        await stage.until(lambda: isinstance(stage.app.screen, Picker), "what can be connected")
+        await stage.press("escape")
         await stage.until(lambda: stage.app.prompt.text == "hello", "the prompt, which nobody has heard")
         assert stage.talk.session is None
 
@@ -413,3 +416,50 @@ async def test_ctrl_c_leaves_when_it_is_pressed_twice(project: Path) -> None:
         assert stage.app.return_value is None
         await stage.press("ctrl+c")
         await stage.until(lambda: stage.app.return_value == 0, "the end")
+
+
+async def test_words_to_the_agent_are_heard_before_its_next_step(project: Path) -> None:
+    turns = ({"text": "Tabs it is.", "match": "use tabs"}, call("bash", command=f"touch started; {HOLD}"))
+    async with on_stage(project, *turns) as stage:
+        await stage.type("one")
+        await stage.until(lambda: (project / "started").exists(), "the call")
+        await stage.type("use tabs", send=False)
+        await stage.press("ctrl+s")
+        await stage.see("Told before the next step: → use tabs")
+        (project / "go").touch()
+        await stage.rest()
+        assert stage.shown.index("▌ use tabs") < stage.shown.index("Tabs it is.")
+
+
+async def test_words_to_the_agent_that_it_did_not_hear_are_the_next_prompt(project: Path) -> None:
+    turns = (call("bash", command=HOLD, description="Wait"), {"text": "First."}, {"text": "Second."})
+    async with on_stage(project, *turns) as stage:
+        await stage.type("one")
+        await stage.until(lambda: stage.talk.busy, "the turn")
+        stage.talk._steered.append("never heard")
+        (project / "go").touch()
+        await stage.until(lambda: "Second." in stage.shown, "the answer to what was not heard")
+        assert "▌ never heard" in stage.shown
+
+
+async def test_words_to_the_agent_that_it_did_not_hear_come_back_after_a_stop(project: Path) -> None:
+    turns = (call("bash", command=HOLD, description="Wait"), {"text": "Never."})
+    async with on_stage(project, *turns) as stage:
+        await stage.type("one")
+        await stage.until(lambda: stage.talk.busy and stage.talk.session is not None, "the turn")
+        stage.talk._steered.append("never heard")
+        await stage.press("ctrl+c")
+        await stage.rest()
+        assert stage.app.prompt.text == "never heard"
+        assert "▌ never heard" not in stage.shown
+
+
+@pytest.mark.parametrize(("pasted", "shown"), [("x" * 1_000, "x"), ("x" * 1_001, "[pasted 1 lines"), ("y\n" * 5, "y")])
+async def test_a_long_line_is_a_placeholder_too(project: Path, pasted: str, shown: str) -> None:
+    from textual.events import Paste
+
+    async with on_stage(project) as stage:
+        stage.app.prompt.post_message(Paste(pasted))
+        await stage.until(lambda: stage.app.prompt.text, "what was pasted")
+        assert stage.app.prompt.text.startswith(shown)
+        assert stage.app.prompt.whole().strip() == pasted.strip()

@@ -151,7 +151,8 @@ def test_a_whole_session_in_a_terminal(project: Path, size: tuple[int, int]) -> 
     with talking(project, *turns, size=size) as seen:
         seen.press("fix add\r")
         seen.expect("? why")
-        seen.insist("?", "toolwright.json:1")
+        seen.insist("?", "why it is asked")
+        seen.insist("\x1b[B", "json:1")
         seen.press("y")
         seen.expect("All done.")
         seen.expect("4 steps")
@@ -202,7 +203,7 @@ def test_five_thousand_lines_are_pasted(project: Path) -> None:
 def test_a_signal_to_end_leaves_the_terminal_as_it_was_and_the_session_to_go_on_with(project: Path, where: str) -> None:
     running = call("bash", command="touch begun; sleep 100", description="Sleep")
     turn, shown = {"at a question": (CLEAN, "? why"), "at a choice": (CHOICE, "2. blue")}.get(
-        where, (running, "… bash")
+        where, (running, "running bash")
     )
     with talking(project, turn, {"text": "Done."}) as seen:
         if where != "at the prompt":
@@ -223,9 +224,9 @@ def test_ctrl_c_stops_a_command_and_twice_at_the_prompt_leaves(project: Path) ->
     running = call("bash", command="sleep 100", description="Sleep")
     with talking(project, running, {"text": "Next."}) as seen:
         seen.press("go\r")
-        seen.expect("… bash")
+        seen.expect("running bash")
         seen.press("\x03")
-        seen.expect("the user stopped the turn")
+        seen.expect("Stopped.")
         seen.press("again\r")
         seen.expect("Next. 1 step")
         seen.press("\x03")
@@ -247,7 +248,7 @@ def test_ctrl_c_at_a_question_stops_the_turn_also_while_words_are_typed(project:
             seen.press("half")
             seen.expect("half")
         seen.press("\x03")
-        seen.expect("the user stopped the turn")
+        seen.expect("Stopped.")
         assert "Which second?" not in seen.words
         seen.press("again\r")
         seen.expect("Next.")
@@ -269,8 +270,8 @@ def test_a_session_goes_on_after_a_kill(project: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_editor_writes_the_prompt(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    editor = project.parent / "editor.sh"
+def test_the_editor_writes_the_prompt(project: Path, outside: Path) -> None:
+    editor = outside / "editor.sh"
     editor.write_text('#!/bin/sh\necho "from the editor" > "$1"\n')
     editor.chmod(0o755)
     script = project.parent / "turns.json"
@@ -305,8 +306,23 @@ def test_no_color_draws_without_colours(project: Path) -> None:
 def test_the_demo_is_played_inside_and_left_again(project: Path) -> None:
     with talking(project, {"text": "Hello."}) as emulator:
         emulator.press("/demo\r")
-        emulator.expect("May the agent do this?")
+        emulator.expect("wants to run a command")
         emulator.insist("y", "Nothing else was changed.")
         emulator.clear_and_leave()
         emulator.ends_with(0)
         assert b"that was the demo" in emulator.sent
+
+
+@pytest.mark.slow
+def test_ctrl_z_gives_the_terminal_back_until_it_is_continued(project: Path) -> None:
+    with talking(project, {"text": "Hello."}) as emulator:
+        emulator.expect("build ·")
+        emulator.press("\x1a")
+        process = emulator.terminal.process.pid
+        left = patience_left()
+        while Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+            assert left(), "it is not suspended"
+        emulator.terminal.send(signal.SIGCONT)
+        emulator.insist("hi\r", "Hello.")
+        emulator.clear_and_leave()
+        emulator.ends_with(0)

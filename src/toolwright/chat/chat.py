@@ -6,18 +6,22 @@ from concurrent.futures import Future
 from dataclasses import field
 from typing import Any, TypeVar
 
-from toolwright.backend import Backend
-from toolwright.chat.background import Background, Events
+from toolwright.app.desk import Desk
+from toolwright.app.project import Project
+from toolwright.app.words import money
 from toolwright.chat.keyboard import Keyboard, Left
 from toolwright.chat.questions import QuestionPrompt
-from toolwright.chat.renderer import Renderer, money
-from toolwright.chat.screen import BOLD, DIM, RED, YELLOW, Screen
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import PermissionAsked
 from toolwright.messages import SessionInfo
 from toolwright.record import record
 from toolwright.session.events import QuestionAsked, SessionIdle
+from toolwright.terminal.background import Background, Events
+from toolwright.terminal.renderer import Renderer
+from toolwright.terminal.screen import BOLD, DIM, RED, YELLOW, Screen
 
+HOP = 0.02
+"""Seconds that an event which has come already may take to get here."""
 TICK = 0.1
 """Seconds between two looks at the clock and at the keys that were pressed."""
 
@@ -28,17 +32,10 @@ T = TypeVar("T")
 class Chat:
     """One person, one session at a time."""
 
-    backend: Backend
+    desk: Desk
     background: Background
     screen: Screen
     keyboard: Keyboard
-    agent: str
-    model: str = ""
-    """The model of the next prompts; empty for the one that the agent, the session or the settings have."""
-    variant: str = ""
-    """How hard the model thinks, by name; empty for as usual."""
-    session: SessionInfo | None = None
-    """None until the first prompt, so that whoever only looks leaves nothing behind."""
     interrupts: int = 0
     """How often Ctrl-C was pressed since the last prompt."""
     typing: bool = False
@@ -46,7 +43,15 @@ class Chat:
     _events: Events = field(init=False)
 
     def __post_init__(self) -> None:
-        self._events = Events(self.background, self.backend.follow())
+        self._events = Events(self.background, self.project.follow())
+
+    @property
+    def project(self) -> Project:
+        return self.desk.project
+
+    @property
+    def session(self) -> SessionInfo | None:
+        return self.desk.session
 
     def talk(self, first: str, do: Callable[[str], bool]) -> None:
         """Until the person leaves. `do` carries out a line that is no prompt, and says whether it was one."""
@@ -54,6 +59,7 @@ class Chat:
         self._answer_waiting()
         while True:
             try:
+                self._catch_up()
                 text = text or self._typed()
                 if text.strip() and not do(text):
                     self.prompt(text)
@@ -65,19 +71,10 @@ class Chat:
 
     def prompt(self, text: str) -> None:
         """Send a prompt, and show what happens until it is answered."""
-        fresh = self.session is None
-        session = self.session or self.wait(self.backend.begin(self.agent))
+        session = self.wait(self.desk.begin())
         renderer = Renderer(session_id=session.id, screen=self.screen)
         began = time.monotonic()
-        asking = self.backend.prompt(session.id, text, agent=self.agent, model=self.model, variant=self.variant)
-        try:
-            result = self.followed(renderer, self.background.submit(asking))
-        except ToolwrightError:
-            # A prompt that could not even be taken leaves no empty session behind.
-            if fresh and not self.wait(self.backend.messages(session.id)):
-                self.wait(self.backend.delete(session.id))
-            raise
-        self.session = session
+        result = self.followed(renderer, self.background.submit(self.desk.say(text)))
         renderer.finish(result, time.monotonic() - began)
 
     def followed(self, renderer: Renderer, task: "Future[T]") -> T:
@@ -91,19 +88,17 @@ class Chat:
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         return self.background.wait(work)
 
-    def next_model(self) -> str:
-        """The model that would answer the next prompt; empty if none is chosen."""
-        session_id = self.session.id if self.session else ""
-        return self.model or self.wait(self.backend.model_of(self.agent, session_id))
-
     def interrupted(self) -> None:
         """Ctrl-C was pressed: once stops the turn, twice leaves. While a line is read it ends the reading."""
         if self.keyboard.reading or self.typing:
             raise KeyboardInterrupt
         self.interrupts += 1
 
-    def _until_question(self, renderer: Renderer, task: "Future[T]") -> str:
-        """Show events until a question comes, and return its id; empty when the task is over."""
+    def _until_question(self, renderer: Renderer, task: "Future[T] | None") -> str:
+        """Show events until a question comes, and return its id; empty when the task is over, or the session at rest.
+
+        What works in the background may have begun a turn before the task's own.
+        """
         session_id = renderer.session_id
         stopping = False
         with self.keyboard.quiet():
@@ -112,35 +107,38 @@ class Chat:
                     stopping = True
                     renderer.pause()
                     self.screen.line("stopping; Ctrl-C again leaves", YELLOW)
-                    self.background.submit(self.backend.abort(session_id))
+                    self.background.submit(self.project.abort(session_id))
                 if self.interrupts > 1:
                     raise KeyboardInterrupt
-                match self._events.next(TICK):
-                    case None if task.done():
+                event = self._events.next(TICK)
+                if event is not None:
+                    self.desk.take(event)
+                match event:
+                    case None if task is not None and task.done():
                         return ""
                     case None:
                         renderer.tick()
                     case PermissionAsked(id=question_id) | QuestionAsked(id=question_id):
                         renderer.pause()
                         return question_id
-                    case SessionIdle(session_id=idle) if idle == session_id:
+                    case SessionIdle(session_id=idle) if idle == session_id and (task is None or task.done()):
                         return ""
-                    case event:
+                    case _:
                         renderer(event)
 
     def _answer(self, question_id: str) -> None:
-        question = next((one for one in self.wait(self.backend.questions()) if one.id == question_id), None)
+        question = next((one for one in self.wait(self.project.questions()) if one.id == question_id), None)
         if question is None:
             return
         asker = QuestionPrompt(
             screen=self.screen,
             keyboard=self.keyboard,
-            directory=self.backend.directory,
-            explained=lambda one: self.wait(self.backend.explained(one)),
-            tried=lambda one, patterns: self.wait(self.backend.tried(one, patterns)),
+            directory=self.project.directory,
+            explained=lambda one: self.wait(self.project.explained(one)),
+            tried=lambda one, patterns: self.wait(self.project.tried(one, patterns)),
         )
         try:
-            self.wait(self.backend.reply(question_id, asker.ask(question)))
+            self.wait(self.project.reply(question_id, asker.ask(question)))
         except (KeyboardInterrupt, Left):
             self.screen.line()
             self.interrupts = 1
@@ -153,7 +151,7 @@ class Chat:
         session = self.session
         if session is None:
             return
-        found = self.wait(self.backend.questions())
+        found = self.wait(self.project.questions())
         ours = [one.id for one in found if session.id in (one.session_id, *one.callers)]
         if not ours:
             return
@@ -161,8 +159,22 @@ class Chat:
         for question_id in ours:
             self._answer(question_id)
         renderer = Renderer(session_id=session.id, screen=self.screen)
-        while question_id := self._until_question(renderer, Future()):
+        while question_id := self._until_question(renderer, None):
             self._answer(question_id)
+        renderer.pause()
+
+    def _catch_up(self) -> None:
+        """Show what has come from the background since the last prompt, and put the questions of it."""
+        if self.session is None:
+            return
+        renderer = Renderer(session_id=self.session.id, screen=self.screen)
+        while (event := self._events.next(HOP)) is not None:
+            self.desk.take(event)
+            if isinstance(event, PermissionAsked | QuestionAsked):
+                renderer.pause()
+                self._answer(event.id)
+            else:
+                renderer(event)
         renderer.pause()
 
     def _typed(self) -> str:
@@ -190,9 +202,9 @@ class Chat:
             return f"! {error}"
 
     def _told(self) -> str:
-        told = [self.agent, self.next_model() or "no model"]
+        told = [self.desk.agent, self.wait(self.desk.next_model()) or "no model"]
         if self.session is not None:
-            use = self.wait(self.backend.use_of(self.session.id))
+            use = self.wait(self.project.use_of(self.session.id))
             if use.limit:
                 told.append(f"context {100 * use.context // use.limit} %")
             if use.cost:

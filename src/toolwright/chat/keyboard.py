@@ -6,9 +6,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import field
 from functools import partial
 
-from toolwright.chat.history import History
-from toolwright.chat.screen import Screen
+from toolwright.app.history import History
 from toolwright.record import record
+from toolwright.terminal.screen import Screen
 
 Complete = Callable[[str, str], list[str]]
 """What a word may be completed to, given the line so far."""

@@ -1,23 +1,16 @@
 """Questions in the conversation: the whole call, what each answer would store and where, and why it is asked."""
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from toolwright.chat.columns import pieces
 from toolwright.chat.keyboard import Keyboard
-from toolwright.chat.screen import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Screen
-from toolwright.cli.call_text import shown_call
-from toolwright.cli.stored_rules import numbered, trial_lines
-from toolwright.cli.terminal import forget_typed
-from toolwright.inbox import Choice, Question, Reply, RuleTrial, Scope, exchanged
+from toolwright.inbox import Choice, Question, Reply, RuleTrial, exchanged
 from toolwright.record import record
-
-SCOPES: dict[str, tuple[Scope, str]] = {
-    "s": ("session", "for this session"),
-    "a": ("project", "always in this project"),
-    "u": ("user", "always, in every project"),
-}
+from toolwright.terminal.call_text import shown_call
+from toolwright.terminal.questions import SCOPES, offers, show_call, show_offer
+from toolwright.terminal.screen import BOLD, DIM, YELLOW, Screen
+from toolwright.terminal.stored_rules import numbered, trial_lines
+from toolwright.terminal.typed import forget_typed
 
 
 @record(slots=True, kw_only=True)
@@ -95,74 +88,5 @@ class QuestionPrompt:
                 return [typed] if typed else []
 
 
-def offers(question: Question, rules: Sequence[str], stored: Sequence[str], how: str) -> Iterator[str]:
-    """The answers there are, and the rules that those for longer would store; `how` one stores only some of them."""
-    yield "  y  yes, this once"
-    if rules:
-        for key, (_, where) in SCOPES.items():
-            yield f"  {key}  yes, {where}"
-        yield "     s, a and u store:"
-        for number, pattern in enumerate(rules, 1):
-            counted = f"{number}. " if len(rules) > 1 else ""
-            left = "" if pattern in stored else "  (left out)"
-            yield f"       {counted}{question.permission} {pattern}{left}"
-        if len(rules) > 1:
-            yield f"       ({how})"
-        yield "  e  edit the rule first"
-    yield "  n  no; words after it are told to the agent"
-    yield "  ?  why it is asked"
-
-
-def short_offers(question: Question, rules: Sequence[str], stored: Sequence[str], how: str) -> Iterator[str]:
-    """The same in few lines."""
-    longer = "   s session   a project   u every project   e edit" if rules else ""
-    yield f"  y once{longer}   n no   ? why"
-    if rules:
-        several = len(rules) > 1
-        rules = [
-            f"{f'{number}. ' if several else ''}{question.permission} {pattern}"
-            f"{'' if pattern in stored else ' (left out)'}"
-            for number, pattern in enumerate(rules, 1)
-        ]
-        yield f"  s, a, u store: {'; '.join(rules)}{f' ({how})' if several else ''}"
-
-
 def _is_number(word: str, choice: Choice) -> bool:
     return word.isascii() and word.isdigit() and 1 <= int(word) <= len(choice.options)
-
-
-def show_call(screen: Screen, call: str) -> None:
-    """The call with what it was understood to do: what cannot be undone, and who is reached, meets the eye."""
-    label = ""
-    for line in call.splitlines():
-        name = line[2:12].strip()
-        if line.startswith("  │ "):
-            screen.line_of((line[:4], DIM), (line[4:], {"+": GREEN, "-": RED}.get(line[4:5], "")))
-        elif line.startswith("  ! "):
-            screen.line(line, YELLOW)
-        elif line.startswith("  ") and (name in _LABELS or not name):
-            label = name or label
-            screen.line_of((line[:12], DIM), (line[12:], _colour_of(label, line[12:])))
-        else:
-            screen.line(line, _colour_of(label, line))
-
-
-def show_offer(screen: Screen, line: str) -> None:
-    """An answer with its key, or what one would store."""
-    if not _KEY.match(line):
-        screen.wrapped(line, DIM if line.endswith((":", ")")) else "")
-        return
-    first, *rest = pieces(line[5:], screen.width - 7)
-    screen.line_of(("  ", ""), (line[2], CYAN), (f"  {first}", ""))
-    for piece in rest:
-        screen.line(f"     {piece}")
-
-
-_LABELS = ("in", "runs", "reads", "writes", "deletes", "goes to", "network", "asks for")
-_KEY = re.compile(r"  [ysauen?]  ")
-
-
-def _colour_of(label: str, told: str) -> str:
-    if label == "deletes":
-        return RED
-    return YELLOW if label == "network" and not told.startswith("none") else ""

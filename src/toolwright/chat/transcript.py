@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from toolwright.chat.calls import details, ending, headline
-from toolwright.chat.columns import clipped
-from toolwright.chat.flow import Flow
-from toolwright.chat.screen import BOLD, DIM, RED, Screen
+from toolwright.app.words import end_line
 from toolwright.display import visible
 from toolwright.messages import Message, TextPart, User
 from toolwright.parts import Failed, ToolPart
+from toolwright.terminal.calls import details, ending, headline
+from toolwright.terminal.columns import clipped
+from toolwright.terminal.flow import Flow
+from toolwright.terminal.screen import BOLD, DIM, RED, Screen
 
 
 def show_messages(screen: Screen, messages: Sequence[Message], last: int = 0) -> None:
@@ -35,7 +36,7 @@ def _show(screen: Screen, message: Message) -> None:
         elif isinstance(part, ToolPart):
             show_call(screen, part)
     if message.info.error is not None:
-        screen.wrapped(f"! {message.info.error.data.get('message', message.info.error.name)}", RED)
+        screen.wrapped(end_line(str(message.info.error.data.get("message", message.info.error.name))), RED)
 
 
 def show_call(screen: Screen, part: ToolPart) -> None:

@@ -8,17 +8,21 @@ from typing import Any, TypeVar
 
 from textual import work
 from textual.app import App, ComposeResult
+from textual.content import Content
 from textual.events import AppBlur, AppFocus, Event, Key, Paste
+from textual.filter import Monochrome, NoColor
 from textual.screen import ModalScreen, Screen
 
-from toolwright.chat.background import Background
-from toolwright.chat.screen import RED
+from toolwright.app.opened import Opened
 from toolwright.display import visible
 from toolwright.errors import ToolwrightError
+from toolwright.terminal.background import Background
+from toolwright.terminal.screen import RED
 from toolwright.tui.asking import Asking
 from toolwright.tui.commands import Commands
 from toolwright.tui.dialog import Dialog
 from toolwright.tui.drawing import PANEL, Drawing
+from toolwright.tui.driver import TerminalDriver
 from toolwright.tui.frame import Edge
 from toolwright.tui.highlight import highlighted
 from toolwright.tui.keys import ACTIONS, Chosen, bindings, chosen
@@ -27,9 +31,9 @@ from toolwright.tui.prompt import Offers, Prompt
 from toolwright.tui.questions import Questions
 from toolwright.tui.still import Column, Ground, Row
 from toolwright.tui.story import Story
-from toolwright.tui.surroundings import handle_signals
-from toolwright.tui.talk import MODES, Opened, Talk
-from toolwright.tui.themes import LOOKS, USUAL
+from toolwright.tui.surroundings import handle_signals, notification
+from toolwright.tui.talk import MODES, Talk
+from toolwright.tui.themes import LOOKS, USUAL, usual_look
 from toolwright.tui.view import Transcript
 
 TWICE = 2.0
@@ -46,8 +50,15 @@ class Conversation(App[int]):
     #main {{ width: 1fr; min-width: 20; }}
     #heading {{ text-style: bold; color: $text; }}
     #progress {{ color: $text-warning; }}
+    #footer {{ background: $panel; border-left: thick $accent; padding: 0 1; }}
+    #main:inline #footer {{ padding: 0 1; }}
     #panel {{ width: {PANEL}; max-width: 40%; height: 1fr; background: $panel; display: none; }}
     #panel.shown {{ display: block; }}
+    Transcript, Dialog VerticalScroll, OptionList {{
+        scrollbar-color: $dim; scrollbar-color-hover: $accent; scrollbar-color-active: $accent;
+        scrollbar-background: $background; scrollbar-background-hover: $background;
+        scrollbar-background-active: $background;
+    }}
     Screen:inline {{ border: none; max-height: 100%; }}
     #all:inline, #main:inline {{ height: auto; }}
     Transcript:inline {{ height: 0; max-height: 40vh; scrollbar-size-vertical: 0; }}
@@ -73,7 +84,13 @@ class Conversation(App[int]):
         self._away = False
         for look in LOOKS.values():
             self.register_theme(look.theme)
-        self.theme = USUAL
+        if self.no_color:
+            # Not in shades of grey, but in the colours that the terminal has for letters and what is behind them.
+            self._filters = [NoColor() if isinstance(one, Monochrome) else one for one in self._filters]
+        self.theme = usual_look(self.console.color_system, is_plain=self.no_color)
+
+    def get_driver_class(self) -> type[TerminalDriver]:
+        return TerminalDriver
 
     def get_default_screen(self) -> Screen[Any]:
         return Ground(id="_default")
@@ -98,6 +115,8 @@ class Conversation(App[int]):
         self.edge("footer", "opening the project …")
         self.prompt.focus()
         handle_signals(self.exit)
+        # The terminal is empty when the shell has given it back; what was drawn before stands there no longer.
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh())
         self.call_after_refresh(lambda: self.run_worker(self._open(), exit_on_error=False))
 
     async def _open(self) -> None:
@@ -118,17 +137,19 @@ class Conversation(App[int]):
     async def _show(self, opened: Opened, talk: Talk, commands: Commands) -> None:
         self.keys = self.prompt.keys = chosen(opened.keybinds)
         self.set_keymap(dict(self.keys.keys))
-        self.choose_theme(opened.theme or USUAL)
+        self.choose_theme(opened.theme or self.theme)
         self.prompt.past.load(opened.history)
-        if opened.session is not None:
-            await talk.open(opened.session)
-        for note in opened.notes:
+        await talk.show()
+        for note in (*opened.warnings, *opened.notes):
             talk.story.note(note)
         self.transcript.show(talk.story)
         await commands.load()
         await talk.refresh()
         if not talk.next_model:
             await commands.tell_no_model()
+            # What comes with the start is a prompt like any other: it asks for a model by itself.
+            if not opened.prompt and not self._early:
+                self.run_worker(self._carry_out("/connect"), exit_on_error=False)
         self.run_worker(asyncio.to_thread(highlighted, "pass", "python"), exit_on_error=False)
         await self.questions.find()
 
@@ -164,12 +185,12 @@ class Conversation(App[int]):
     def prompt(self) -> Prompt:
         return self.screen_stack[0].query_one(Prompt)
 
-    def edge(self, name: str, text: str) -> None:
+    def edge(self, name: str, text: str | Content) -> None:
         for edge in self.screen_stack[0].query(f"#{name}").results(Edge):
             edge.tell(text)
 
     def _directory(self) -> Path:
-        return self.talk.backend.directory if self.talk else Path.cwd()
+        return self.talk.project.directory if self.talk else Path.cwd()
 
     def _completed(self, word: str, first: bool) -> list[tuple[str, str]]:
         return self.commands.completions(word, first=first) if self.commands else []
@@ -202,9 +223,12 @@ class Conversation(App[int]):
             self.title = title
             self._driver.write(f"\x1b]0;{title}\x07")
 
-    def call_for_attention(self) -> None:
+    def call_for_attention(self, why: str) -> None:
+        """Ring, and have the terminal show a notification where it can, for somebody who looks elsewhere."""
         if self._away:
             self.bell()
+            if self._driver is not None and not self.is_headless:
+                self._driver.write(notification(f"{why}: {self.title}"))
 
     def on_app_blur(self, _: AppBlur) -> None:
         self._away = True
@@ -246,15 +270,29 @@ class Conversation(App[int]):
         try:
             if not await self.commands.run(text):
                 self.pressed.release()
+                if not await self._has_model(text):
+                    return
                 await self.talk.say(text)
                 if self.is_up:
                     self.transcript.settle()
-                self.call_for_attention()
+                self.call_for_attention("The answer is there")
         except ToolwrightError as error:
             self.note(f"! {error}", RED)
         finally:
             self.pressed.release()
         self.refresh_edges()
+
+    async def _has_model(self, text: str) -> bool:
+        """Whether somebody can answer: without a model one is asked for, and the prompt waits in its place."""
+        assert self.talk is not None
+        assert self.commands is not None
+        talk, prompt = self.talk, self.prompt
+        if not talk.next_model:
+            prompt.put(text)
+            await self.commands.do("connect")
+            if talk.has_model and prompt.text == text:
+                prompt.take()
+        return talk.has_model
 
     async def ask(self, dialog: Dialog[T]) -> T | None:
         """What a dialog comes to. The keys that are on their way are for it."""
@@ -273,6 +311,13 @@ class Conversation(App[int]):
     def on_asking_early(self, message: Asking.Early) -> None:
         if self.prompt.text:
             self.prompt.insert(message.letter)
+
+    def on_asking_room_taken(self, message: Asking.RoomTaken) -> None:
+        if self.is_up:
+            self.transcript.keep_above(message.rows)
+
+    def on_asking_talk_scrolled(self, message: Asking.TalkScrolled) -> None:
+        self.transcript.scroll_lines(message.step * (self.transcript.page if message.pages else 1))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The keys of the conversation mean nothing in a dialog."""

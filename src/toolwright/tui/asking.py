@@ -1,39 +1,53 @@
-"""Questions to the person: a permission with the whole call and the rule each answer stores, and choices."""
+"""Questions to the person: they lie below the talk, and are answered by keys pressed once they had been seen."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
 from typing import TypeVar
 
 from textual import events
 from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
-from toolwright.chat.questions import SCOPES, offers, short_offers, show_call, show_offer
-from toolwright.chat.screen import BOLD, DIM, YELLOW
-from toolwright.cli.call_text import shown_call
-from toolwright.cli.stored_rules import trial_lines
-from toolwright.inbox import Choice, Question, Reply, RuleTrial, exchanged
-from toolwright.tui.dialog import Dialog, StillInput, content_of
-from toolwright.tui.diffs import WIDE, side_by_side
-from toolwright.tui.page import Line, Page
+from toolwright.inbox import Choice
+from toolwright.terminal.screen import BOLD, DIM
+from toolwright.tui.dialog import Dialog, StillInput
+from toolwright.tui.page import Page
 
 ARMED = 0.4
 """Seconds without a key before a question takes an answer: whoever is typing when it appears has not read it."""
-LOW = 24
-"""Lines of a screen on which the answers are told in short, so that there is room for what is asked."""
-ALL = 1_000_000
+HIGH = 32
+"""Lines of a screen from which on a question may take more room."""
+ROWS = (12, 16)
+"""Lines of a question at most, on a screen that is lower and on one that is not: the talk is seen above it."""
+WHEEL = 3
 
 T = TypeVar("T")
-
-Tried = Callable[[Question, Sequence[str]], Awaitable[RuleTrial]]
-"""What storing other patterns than the offered ones would mean."""
 
 
 class Asking(Dialog[T]):
     """A question. It is answered by keys that were pressed when it had been seen, and by no others."""
+
+    DEFAULT_CSS = """
+    Asking { background: transparent; }
+    Asking > Vertical { border-top: none; border-left: thick $warning; }
+    Asking #title { height: 1; }
+    """
+
+    class RoomTaken(Message):
+        """It covers so many lines of the screen."""
+
+        def __init__(self, rows: int) -> None:
+            super().__init__()
+            self.rows = rows
+
+    class TalkScrolled(Message):
+        """A key or the wheel has scrolled the talk above it."""
+
+        def __init__(self, step: int, *, pages: bool) -> None:
+            super().__init__()
+            self.step, self.pages = step, pages
 
     class Early(Message):
         """A letter that was meant for the prompt."""
@@ -47,6 +61,8 @@ class Asking(Dialog[T]):
     _since = 0.0
     _rest: Timer | None = None
     _withdrawn = False
+    whole = False
+    """Whether it takes all of the screen."""
 
     def on_mount(self) -> None:
         # Not before it has been drawn.
@@ -65,6 +81,53 @@ class Asking(Dialog[T]):
     def pressed(self, event: events.Key) -> None:
         """Carry out a key that is an answer."""
         raise NotImplementedError
+
+    @property
+    def most(self) -> int:
+        """Lines that it takes at most."""
+        height = self.app.size.height
+        return height if self.whole or self.app.is_inline else min(ROWS[height >= HIGH], max(6, height // 2))
+
+    def _fit(self) -> None:
+        """What is read gets the lines that the answers leave."""
+        box, read = self.query_one(Vertical), self.query_one("#read", VerticalScroll)
+        others = sum(
+            one.outer_size.height + one.styles.margin.height for one in box.children if one is not read and one.display
+        )
+        read.styles.max_height = room = max(1, self.most - others)
+        self.post_message(self.RoomTaken(others + min(room, self.lines_read)))
+        self.fitted(self.lines_read > room)
+
+    def fitted(self, hides: bool) -> None:
+        """Say, if it is of interest, whether not all is seen at once."""
+
+    def scroll(self, key: str) -> bool:
+        """Carry out a key that scrolls: the talk by pages, what is asked by lines."""
+        read = self.query_one("#read", VerticalScroll)
+        match key:
+            case "pageup" | "pagedown":
+                self.post_message(self.TalkScrolled(-1 if key == "pageup" else 1, pages=True))
+            case "up" | "down":
+                read.scroll_relative(y=-1 if key == "up" else 1, animate=False)
+            case "home" | "end":
+                read.scroll_to(y=0 if key == "home" else read.max_scroll_y, animate=False)
+            case "ctrl+f":
+                self.whole = not self.whole
+                self._fit()
+            case _:
+                return False
+        return True
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self.post_message(self.TalkScrolled(-WHEEL, pages=False))
+        event.stop()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self.post_message(self.TalkScrolled(WHEEL, pages=False))
+        event.stop()
+
+    def on_unmount(self) -> None:
+        self.app.post_message(self.RoomTaken(0))
 
     def withdraw(self) -> None:
         """It was settled elsewhere."""
@@ -86,150 +149,6 @@ class Asking(Dialog[T]):
     def _arm(self) -> None:
         if not self.armed:
             self.armed, self._since = True, time.monotonic()
-
-
-class PermissionDialog(Asking[Reply | None]):
-    """May this be done? The whole of it, what it was understood to do, and what each answer would store."""
-
-    def __init__(self, question: Question, directory: Path, explain: Callable[[Question], None], tried: Tried) -> None:
-        super().__init__()
-        self.question = question
-        self.directory = directory
-        self.explain = explain
-        self.tried = tried
-        self.rules = question.always
-        """The rules that are offered, as the person has edited them."""
-        self.chosen = question.always
-        """Those that an answer for longer would store."""
-        self._edited = ""
-        """The rule that is being edited."""
-        self._picks = False
-        """Whether the next number says which rule to edit."""
-        self.title_text = "May the agent do this?"
-
-    def answers(self) -> ComposeResult:
-        yield Static(id="offers", markup=False)
-        yield StillInput(placeholder="what to do instead; Enter refuses", widget_id="advice")
-        yield StillInput(placeholder="the rule to store", widget_id="rule")
-        yield Static(id="trial", markup=False)
-
-    def on_mount(self) -> None:
-        self._leave_editing()
-
-    def on_resize(self) -> None:
-        super().on_resize()
-        self._show()
-
-    def explained(self, lines: Sequence[str]) -> None:
-        """Why it is asked: below the call."""
-        self._show([[], [("why it is asked", BOLD)], *([(line, DIM)] for line in lines)])
-        self.call_after_refresh(self.scroll, "end")
-
-    def _show(self, more: Sequence[Line] = ()) -> None:
-        columns = max(20, self.size.width - 4)
-        question, diff = self.question, self.question.metadata.get("diff")
-        wide = columns >= WIDE and isinstance(diff, str)
-        page = Page.blank(columns)
-        show_call(page, shown_call(question, self.directory, diff=not wide, columns=columns).lstrip("\n"))
-        lines = [*page.lines, *(side_by_side(str(diff), columns, ALL) if wide else []), *more]
-        self.read(lines)
-        page = Page.blank(columns)
-        told = short_offers if self.size.height < LOW else offers
-        for line in told(question, self.rules, self.chosen, "a number leaves one out or takes it back in"):
-            show_offer(page, line)
-        self.query_one("#offers", Static).update(content_of(page.lines))
-
-    def pressed(self, event: events.Key) -> None:
-        if isinstance(self.focused, Input):
-            return
-        if self.scroll(event.key):
-            event.stop()
-            return
-        key = event.character or event.key
-        if key == "y":
-            self.dismiss(Reply(kind="once"))
-        elif key in SCOPES and self.chosen:
-            self.dismiss(Reply(kind="always", scope=SCOPES[key][0], patterns=self.chosen))
-        elif key == "n":
-            self.query_one("#advice").display = True
-            self.query_one("#advice").focus()
-            event.prevent_default()
-        elif key == "?":
-            self.explain(self.question)
-        elif key == "e" and self.rules:
-            self._pick_to_edit()
-            event.prevent_default()
-        elif key.isdigit() and 0 < int(key) <= len(self.rules):
-            (self._edit if self._picks else self._toggle)(self.rules[int(key) - 1])
-            event.prevent_default()
-        else:
-            return
-        event.stop()
-
-    def _toggle(self, pattern: str) -> None:
-        kept = {*self.chosen} ^ {pattern}
-        # An answer for longer that stores nothing would be no answer for longer.
-        self.chosen = tuple(one for one in self.rules if one in kept) or self.chosen
-        self._show()
-
-    # Rules of the person's own.
-
-    def _pick_to_edit(self) -> None:
-        if len(self.rules) == 1:
-            self._edit(self.rules[0])
-        else:
-            self._picks = True
-            self.tell("which rule? its number")
-
-    def _edit(self, rule: str) -> None:
-        self._picks, self._edited = False, rule
-        self.tell("Enter takes it, Esc leaves it as it was; a * at the end stands for anything")
-        field = self.query_one("#rule", Input)
-        field.value = rule
-        field.display = self.query_one("#trial").display = True
-        field.focus()
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        if event.input.id == "rule":
-            self.run_worker(self._try(event.value.strip()), group="trial", exclusive=True, exit_on_error=False)
-
-    async def _try(self, rule: str) -> tuple[str, ...]:
-        """Show what storing this would mean; the rules then, or none where it would not answer the question."""
-        rules = exchanged(self.rules, self._edited, rule)
-        trial = await self.tried(self.question, rules) if rule else RuleTrial(settles=False, reason="it is empty")
-        page = Page.blank(max(20, self.size.width - 4))
-        for line in trial_lines(trial):
-            page.wrapped(f" {line}", DIM if trial.settles else YELLOW)
-        self.query_one("#trial", Static).update(content_of(page.lines))
-        self.call_after_refresh(self._fit)
-        return rules if trial.settles else ()
-
-    async def _take(self, rule: str) -> None:
-        if rules := await self._try(rule):
-            self.chosen = tuple(one for one in rules if one in exchanged(self.chosen, self._edited, rule))
-            self.rules = rules
-            self._leave_editing()
-
-    def _leave_editing(self) -> None:
-        for name in ("#advice", "#rule", "#trial"):
-            self.query_one(name).display = False
-        self.set_focus(None)
-        self.tell("")
-        self._show()
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        if event.input.id == "rule":
-            self.run_worker(self._take(event.value.strip()), group="trial", exclusive=True, exit_on_error=False)
-        else:
-            self.dismiss(Reply(kind="reject", message=event.value.strip()))
-
-    def action_give_up(self) -> None:
-        if isinstance(self.focused, Input) or self._picks:
-            self._picks = False
-            self._leave_editing()
-        else:
-            # Nobody has answered: the turn is stopped, as Ctrl-C does everywhere else.
-            self.dismiss(None)
 
 
 class ChoiceDialog(Asking[tuple[str, ...] | None]):
@@ -279,11 +198,12 @@ class ChoiceDialog(Asking[tuple[str, ...] | None]):
     def pressed(self, event: events.Key) -> None:
         if self.query_one("#own").has_focus:
             return
-        if self.scroll(event.key) or not self.choice.options:
-            return
         key, count = event.character or event.key, len(self.choice.options)
-        if event.key in ("up", "down"):
+        if event.key in ("up", "down") and count:
             self.at = (self.at + (1 if event.key == "down" else -1)) % count
+        elif self.scroll(event.key) or not count:
+            event.stop()
+            return
         elif event.key == "space" and self.choice.multiple:
             self.picked ^= {self.at}
         elif key.isdigit() and 0 < int(key) <= count:

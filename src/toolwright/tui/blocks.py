@@ -3,27 +3,32 @@
 from collections.abc import Iterator
 from typing import Any
 
-from toolwright.chat.calls import CHANGED, details, diff_lines, ending, headline
-from toolwright.chat.columns import clipped
-from toolwright.chat.flow import Flow
-from toolwright.chat.screen import BOLD, DIM, RED
+from rich.cells import cell_len
+
+from toolwright.app.shown import view_of
 from toolwright.display import visible
 from toolwright.parts import Completed, Failed, Pending, Running, ToolPart
-from toolwright.tui.diffs import WIDE, side_by_side
-from toolwright.tui.page import Line, Page
+from toolwright.terminal.calls import CHANGED, details, difference, ending, headline
+from toolwright.terminal.columns import clipped
+from toolwright.terminal.flow import Flow
+from toolwright.terminal.screen import BOLD, DIM, RED, YELLOW
+from toolwright.tui.diffs import diff_rows
+from toolwright.tui.page import Line, Page, fitted
 
 LIVE = 8
 """Lines that are shown of the end of what a command has printed so far."""
-PROMPT = "1;94"
-"""The colour of what the person has said."""
+PROMPT, SAID = "1;94", "1;97"
+"""The colours of what the person has said: of the bar beside it, and of the block."""
 ALL = 1_000_000
 
 
 class Block:
     """One thing in the transcript. `version` grows with every change."""
 
-    loose = True
-    """Whether an empty line stands around it; between two that are not, there is none."""
+    @property
+    def loose(self) -> bool:
+        """Whether an empty line stands around it; between two that are not, there is none."""
+        return True
 
     def __init__(self, block_id: str) -> None:
         self.id = block_id
@@ -61,10 +66,12 @@ class Said(Block):
         said = self.words.splitlines()
         shown = said if whole or len(said) <= 12 else said[:10]
         for line in shown:
-            page.wrapped(line or " ", PROMPT)
+            page.wrapped(line or " ", SAID)
         if len(shown) < len(said):
-            page.line(f"… {len(said) - len(shown)} more lines", DIM)
-        return [[("▌ ", PROMPT), *line] for line in page.lines]
+            page.line(f"… {len(said) - len(shown)} more lines", SAID)
+        room = columns - 2
+        filled = ([*line, (" " * (room - sum(cell_len(text) for text, _ in line)), SAID)] for line in page.lines)
+        return [[("▌", PROMPT), (" ", SAID), *line] for line in filled]
 
     @property
     def text(self) -> str:
@@ -125,7 +132,9 @@ class Answer(Block):
 class Thoughts(Block):
     """What the model has thought; one line of it unless the whole is wanted."""
 
-    loose = False
+    @property
+    def loose(self) -> bool:
+        return False
 
     def __init__(self, block_id: str, text: str = "") -> None:
         super().__init__(block_id)
@@ -166,11 +175,17 @@ class Thoughts(Block):
 class Note(Block):
     """A line of ours."""
 
-    loose = False
+    @property
+    def loose(self) -> bool:
+        return False
 
     def __init__(self, block_id: str, text: str, code: str = DIM) -> None:
         super().__init__(block_id)
         self.words, self.code = text, code
+
+    def change(self, text: str, code: str) -> None:
+        self.words, self.code = text, code
+        self.version += 1
 
     def lines(self, columns: int, *, whole: bool) -> list[Line]:
         page = Page.blank(columns)
@@ -218,11 +233,20 @@ class Shell(Block):
 class CallBlock(Block):
     """A call with what it changed, printed or decided."""
 
-    loose = False
-
     def __init__(self, part: ToolPart) -> None:
         super().__init__(part.id)
         self.part = part
+
+    @property
+    def loose(self) -> bool:
+        """Whether more than one line tells of it."""
+        state, metadata = self.part.state, _metadata(self.part)
+        if isinstance(state, Pending):
+            return False
+        told = metadata.get("output") if view_of(self.part).kind == "execute" else None
+        return isinstance(state, Failed) or bool(
+            difference(self.part) or told or "todos" in state.input or "answers" in metadata or self.child
+        )
 
     @property
     def settled(self) -> bool:
@@ -231,28 +255,20 @@ class CallBlock(Block):
     @property
     def child(self) -> str:
         """The session of the subagent that the call has handed its work to."""
-        found = _metadata(self.part).get("sessionId") if self.part.tool == "task" else None
-        return found if isinstance(found, str) else ""
+        return view_of(self.part).child
 
     @property
     def title(self) -> str:
-        return headline(self.part).partition("  ")[2]
+        return view_of(self.part).subject
 
     def take(self, part: ToolPart) -> None:
         self.part = part
         self.version += 1
 
     def lines(self, columns: int, *, whole: bool) -> list[Line]:
-        page = Page.blank(columns)
-        part, failed = self.part, isinstance(self.part.state, Failed)
+        part = self.part
         indent = "  " if part.parent_call_id else ""
-        mark = "✗" if failed else "•" if isinstance(part.state, Completed) else "…"
-        title = visible(f"{headline(part)}{ending(part)}", lines=False)
-        if whole:
-            page.wrapped(f"{indent}{mark} {title}", RED if failed else "")
-        else:
-            page.line(clipped(f"{indent}{mark} {title}", columns), RED if failed else "")
-        made = page.lines
+        made = self._title(indent, columns, whole=whole)
         for line in self._below(columns - len(indent) - 4, whole=whole):
             made.append([(f"{indent}    ", ""), *line])
         return made
@@ -262,6 +278,17 @@ class CallBlock(Block):
         state = self.part.state
         return state.output if isinstance(state, Completed) else getattr(state, "error", "") or ""
 
+    def _title(self, indent: str, columns: int, *, whole: bool) -> list[Line]:
+        """The name of the tool, dim, and what the call is about; one that is under way or failed meets the eye."""
+        state = self.part.state
+        done = isinstance(state, Completed)
+        mark, code = ("✗", RED) if isinstance(state, Failed) else ("•", DIM) if done else ("…", YELLOW)
+        first = f"{indent}{mark} {self.part.tool}"
+        rest = visible(f"{headline(self.part)}{ending(self.part)}", lines=False)[len(self.part.tool) :]
+        if not whole:
+            rest = clipped(rest, max(0, columns - len(first)))
+        return fitted([(visible(first, lines=False), code), (rest, "" if done else code)], columns)
+
     def _below(self, columns: int, *, whole: bool) -> Iterator[Line]:
         state = self.part.state
         page = Page.blank(columns)
@@ -269,14 +296,14 @@ class CallBlock(Block):
             return
         if isinstance(state, Running):
             self._running(page, columns)
-        elif self.part.tool == "task":
+        elif self.child:
             self._task(page, columns, whole=whole)
         elif whole:
-            self._whole(page, columns)
+            yield from self._whole(page, columns)
+            return
         else:
-            diff = _metadata(self.part).get("diff")
-            if columns >= WIDE and isinstance(state, Completed) and isinstance(diff, str):
-                yield from side_by_side(diff, columns, CHANGED)
+            if diff := difference(self.part):
+                yield from diff_rows(diff, columns, CHANGED)
                 return
             for text, code in details(self.part):
                 if isinstance(state, Failed):
@@ -286,7 +313,7 @@ class CallBlock(Block):
         yield from page.lines
 
     def _running(self, page: Page, columns: int) -> None:
-        if self.part.tool == "task":
+        if self.child:
             self._task(page, columns, whole=False)
             return
         output = _metadata(self.part).get("output")
@@ -299,22 +326,20 @@ class CallBlock(Block):
         calls = [one for one in _metadata(self.part).get("summary") or () if isinstance(one, dict)]
         for one in calls if whole else calls[-LIVE:]:
             page.line(_clipped(f"│ {_summary(one)}", columns), DIM)
-        if self.child:
-            page.line(_clipped("│ Ctrl-G steps into it", columns), DIM)
+        page.line(_clipped("│ Ctrl-G steps into it", columns), DIM)
         if whole and isinstance(self.part.state, Completed):
             page.line(self.part.state.output)
 
-    def _whole(self, page: Page, columns: int) -> None:
-        state, metadata = self.part.state, _metadata(self.part)
+    def _whole(self, page: Page, columns: int) -> list[Line]:
+        state, diff = self.part.state, difference(self.part)
         for name, value in state.input.items():
-            if not (isinstance(metadata.get("diff"), str) and name in ("content", "oldString", "newString", "edits")):
+            if not (diff and name in ("content", "oldString", "newString", "edits")):
                 page.wrapped(f"{name}: {value}", DIM)
-        if isinstance(diff := metadata.get("diff"), str):
-            for text, code in diff_lines(diff, ALL):
-                page.line(_clipped(text, columns), code)
-            return
+        if diff:
+            return [*page.lines, *diff_rows(diff, columns, ALL)]
         for line in self.text.splitlines():
             page.line(f"│ {line}", DIM)
+        return page.lines
 
 
 def _metadata(part: ToolPart) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """What dialogs share: a box above the conversation, with lines to read and answers to choose from by one key."""
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import ClassVar, TypeVar
 
 from textual import events
@@ -14,9 +16,18 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from toolwright.display import visible
+from toolwright.errors import ToolwrightError
+from toolwright.terminal.columns import clipped
+from toolwright.tui.diffs import ADDED, ADDED_WORD, REMOVED, REMOVED_WORD
 from toolwright.tui.page import Line
 
 T = TypeVar("T")
+Entry = tuple[str, str]
+"""What is returned, and how it is shown."""
+SHORTEST = 3
+"""Letters from which on more is looked for."""
+PAUSE = 0.15
+"""Seconds without a key before it is."""
 _STYLES = {
     "1": "bold",
     "2": "dim",
@@ -25,6 +36,10 @@ _STYLES = {
     "33": "$text-warning",
     "36": "$text-accent",
     "35": "$text-secondary",
+    ADDED: "on $added",
+    REMOVED: "on $removed",
+    ADDED_WORD: "bold on $added-word",
+    REMOVED_WORD: "bold on $removed-word",
 }
 
 
@@ -60,6 +75,8 @@ class Dialog(ModalScreen[T]):
     ]
     AUTO_FOCUS = ""
     title_text = ""
+    lines_read = 0
+    """Lines there are to read."""
     _left = False
 
     def compose(self) -> ComposeResult:
@@ -75,6 +92,7 @@ class Dialog(ModalScreen[T]):
         yield from ()
 
     def read(self, lines: Sequence[Line]) -> None:
+        self.lines_read = len(lines)
         self.query_one("#text", Static).update(content_of(lines))
         self.call_after_refresh(self._fit)
 
@@ -136,19 +154,26 @@ class Picker(Dialog[str | None]):
     def __init__(
         self,
         title: str,
-        entries: Sequence[tuple[str, str]],
+        entries: Sequence[Entry],
         *,
         chosen: str = "",
         keys: str = "",
-        foot: str = "Enter takes it, Esc gives up; type to search",
+        foot: str = "Enter select · Esc close · type to search",
+        more: Callable[[str], Awaitable[Sequence[Entry]]] | None = None,
     ) -> None:
-        """Entries are what is returned and what is shown; `keys` return themselves before the entry, as in `d:name`."""
+        """Entries are what is returned and what is shown; `keys` return themselves before the entry, as in `d:name`.
+
+        `more` looks for entries that fit what is typed in another way; they stand below those that fit by themselves.
+        """
         super().__init__()
         self.title_text = title
         self.entries = entries
         self.chosen = chosen
         self.keys = {"ctrl+" + letter: letter for letter in keys}
         self.foot = foot
+        self.more = more
+        self._found: tuple[str, Sequence[Entry]] = ("", ())
+        """What was found for what is typed, besides."""
         self._shown: list[str] = []
 
     def answers(self) -> ComposeResult:
@@ -165,6 +190,15 @@ class Picker(Dialog[str | None]):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self._narrow(event.value)
+        if self.more is not None and len(event.value.strip()) >= SHORTEST:
+            self.run_worker(self._look_for(event.value), exclusive=True, group="more", exit_on_error=False)
+
+    async def _look_for(self, words: str) -> None:
+        assert self.more is not None
+        await asyncio.sleep(PAUSE)
+        with suppress(ToolwrightError):
+            self._found = (words, await self.more(words))
+            self._narrow(words)
 
     def on_input_submitted(self) -> None:
         self._take()
@@ -189,10 +223,15 @@ class Picker(Dialog[str | None]):
         options = self.query_one(OptionList)
         wanted = words.lower().split()
         found = [one for one in self.entries if all(word in f"{one[0]} {one[1]}".lower() for word in wanted)]
+        if self._found[0] == words:
+            found += [one for one in self._found[1] if one[0] not in {name for name, _ in found}]
         self._shown = [name for name, _ in found]
         options.clear_options()
-        options.add_options([Option(Content(visible(text, lines=False))) for _, text in found])
-        options.highlighted = self._shown.index(self.chosen) if self.chosen in self._shown else 0 if found else None
+        room = max(20, self.size.width - 4)
+        options.add_options([Option(Content(clipped(visible(text, lines=False), room))) for _, text in found])
+        # Once something is typed, the first that fits is meant.
+        at = self._shown.index(self.chosen) if self.chosen in self._shown and not wanted else 0
+        options.highlighted = at if found else None
 
     def _take(self, before: str = "") -> None:
         at = self.query_one(OptionList).highlighted
@@ -213,7 +252,7 @@ class LineDialog(Dialog[str | None]):
 
     def on_mount(self) -> None:
         self.read(self.lines)
-        self.tell("Enter takes it, Esc gives up")
+        self.tell("Enter select · Esc close")
         self.query_one(Input).value = self.first
         self.query_one(Input).focus()
 

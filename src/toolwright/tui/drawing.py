@@ -3,7 +3,6 @@
 import time
 from typing import TYPE_CHECKING
 
-from toolwright.chat.columns import clipped
 from toolwright.display import visible
 from toolwright.events import Event, EventsMissed, PartUpdated, PermissionAsked, PermissionReplied
 from toolwright.messages import StepFinishPart
@@ -11,11 +10,11 @@ from toolwright.session.events import (
     QuestionAsked,
     QuestionRejected,
     QuestionReplied,
-    SessionUpdated,
     TodoUpdated,
 )
+from toolwright.terminal.columns import clipped
 from toolwright.tui.feed import Feed
-from toolwright.tui.frame import WIDE, Edge, footer, panel, progress, waiting
+from toolwright.tui.frame import ROOMY, WIDE, Edge, footer, has_news, panel, progress, waiting
 from toolwright.tui.scrollback import Scrollback
 from toolwright.tui.story import Story
 from toolwright.tui.surroundings import STOPPED, is_gone, title_of
@@ -28,6 +27,8 @@ FRAME = 1 / 30
 """Seconds between two drawings of what comes."""
 TICK = 0.25
 PANEL = 34
+UNTITLED = "New session - "
+"""How the title of a session begins that has none yet."""
 
 
 class Drawing:
@@ -42,7 +43,7 @@ class Drawing:
         self.scrollback = Scrollback(app) if app.is_inline else None
         self._drawn = 0.0
         self._due = False
-        self._feed = Feed(app.background, talk.backend.follow(), self.wake)
+        self._feed = Feed(app.background, talk.project.follow(), self.wake)
         app.set_interval(TICK, self._tick)
 
     def close(self) -> None:
@@ -92,8 +93,6 @@ class Drawing:
                 app.questions.withdrawn(event.request_id)
             case PartUpdated(part=StepFinishPart()) | TodoUpdated():
                 app.run_worker(talk.refresh())
-            case SessionUpdated(info=info) if talk.session is not None and info.id == talk.session.id:
-                talk.session = info
                 self.edges()
             case EventsMissed():
                 app.run_worker(talk.reload())
@@ -129,7 +128,7 @@ class Drawing:
         self.app.edge("heading", heading)
         side = self.app.screen_stack[0].query_one("#panel", Edge)
         side.set_class(self._has_panel, "shown")
-        side.tell(panel(talk, PANEL - 2))
+        side.tell(panel(talk, PANEL - 4))
         side.display = self._has_panel
 
     def toggle_panel(self) -> None:
@@ -138,20 +137,23 @@ class Drawing:
 
     def _heading(self) -> str:
         talk, inside = self.talk, self.inside
-        title = talk.session.title if talk.session else str(talk.backend.directory)
+        title = talk.session.title if talk.session else str(talk.project.directory)
+        if title.startswith(UNTITLED):
+            title = talk.story.first_words() or title
         told = f"subagent {inside.session_id[-6:]} of {title}   (Esc goes back)" if inside else title
         return visible(told, lines=False)
 
     @property
     def _has_panel(self) -> bool:
-        wide = self.app.size.width >= WIDE and not self.app.is_inline
-        return wide if self.wants_panel is None else self.wants_panel
+        width = self.app.size.width
+        wide = width >= ROOMY or (width >= WIDE and has_news(self.talk))
+        return wide and not self.app.is_inline if self.wants_panel is None else self.wants_panel
 
     @property
     def _columns(self) -> int:
         """By the size of the terminal: what stands beside the panel may not have been given its size yet."""
         width = self.app.size.width
-        return max(20, width - (min(PANEL, 2 * width // 5) if self._has_panel else 0) - 2)
+        return max(20, width - (min(PANEL, 2 * width // 5) if self._has_panel else 0) - 4)
 
     def _tick(self) -> None:
         if not self.app.is_headless and is_gone():

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 
-from toolwright.chat.background import Background
 from toolwright.events import Event
+from toolwright.terminal.background import Background
 
 WAITING = 20_000
 """Events that may wait for the screen; then the source keeps them, and drops and counts what is too much."""
@@ -13,7 +13,7 @@ PAUSE = 0.02
 
 
 class Feed:
-    """Collects the events of a backend, whose loop runs in another thread, until they are taken."""
+    """Collects the events of a project, whose loop runs in another thread, until they are taken."""
 
     def __init__(self, background: Background, events: AsyncIterator[Event], wake: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()

@@ -5,23 +5,25 @@ import time
 from textual.content import Content
 from textual.widgets import Static
 
-from toolwright.chat.calls import duration, headline, todo_line
-from toolwright.chat.columns import clipped
-from toolwright.chat.renderer import last_line, money
+from toolwright.app.branch import branch_of
+from toolwright.app.words import duration, money
 from toolwright.display import visible
 from toolwright.parts import Running
+from toolwright.terminal.calls import headline, todo_line
+from toolwright.terminal.columns import clipped
+from toolwright.terminal.renderer import last_line
 from toolwright.tui.still import Still
 from toolwright.tui.talk import MODES, Talk
 
-WIDE = 120
-"""Columns from which on there is room for the panel."""
+WIDE, ROOMY = 120, 150
+"""Columns from which on there is room for the panel if it tells something new, and from which on it is always there."""
 
 
 class Edge(Static, Still):
     """Lines of ours that are drawn anew only when they have changed."""
 
     DEFAULT_CSS = """
-    Edge { height: auto; padding: 0 1; color: $text-muted; }
+    Edge { height: auto; padding: 0 2; color: $text-muted; }
     """
 
     _shown = ""
@@ -42,20 +44,19 @@ class Edge(Static, Still):
 
 
 def progress(talk: Talk, columns: int) -> str:
-    """What is under way, for how long, and the last line that a command has printed."""
+    """Say in one line what is under way, for how long, and what a command has printed last."""
     if not talk.busy:
         return ""
-    told = "stopping" if talk.stopping else "thinking"
+    told = "stopping" if talk.stopping else talk.doing.word()
     last, seconds = "", time.monotonic() - talk.began
     running = talk.story.running()
     if running and not talk.stopping:
         part = running[-1].part
         more = f" and {len(running) - 1} more" if len(running) > 1 else ""
-        told, last = f"{headline(part)}{more}", last_line(part)
+        told, last = f"running {headline(part)}{more}", last_line(part)
         if isinstance(part.state, Running):
             seconds = max(0.0, time.time() - part.state.time.start / 1000)
-    waits = f"  {last}" if last else "  Esc twice stops"
-    line = f"… {duration(seconds)}  {clipped(visible(told, lines=False), columns // 2)}{waits}"
+    line = f"{clipped(visible(told, lines=False), columns // 2)} · {duration(seconds)} · {last or 'Esc Esc to stop'}"
     return clipped(visible(line, lines=False), columns)
 
 
@@ -66,13 +67,13 @@ def waiting(talk: Talk, columns: int) -> str:
     lines = [*steered, *queued]
     if not lines:
         return ""
-    head = "the agent is told before its next step:" if steered and not queued else "waits (Ctrl-Up edits the last):"
+    head = "Told before the next step:" if steered and not queued else "Queued (Ctrl-Up to edit):"
     return "\n".join(clipped(line, columns) for line in (head, *lines[:4]))
 
 
-def footer(talk: Talk, columns: int) -> str:
+def footer(talk: Talk, columns: int) -> Content:
     """Who answers, and what it has taken."""
-    told = [talk.agent, f"{talk.next_model or 'no model'}{f' {talk.variant}' if talk.variant else ''}"]
+    told = [f"{talk.next_model or 'no model, /model'}{f' {talk.desk.variant}' if talk.desk.variant else ''}"]
     if MODES[talk.mode]:
         told.append(MODES[talk.mode])
     use = talk.use
@@ -87,12 +88,22 @@ def footer(talk: Talk, columns: int) -> str:
         told.append(f"todo {sum(one.status == 'completed' for one in talk.todos)}/{len(talk.todos)}")
     if talk.session is not None and columns >= 90:
         told.append(talk.session.slug or talk.session.id)
-    return clipped(visible(" · ".join(told), lines=False), columns)
+    agent = visible(talk.desk.agent, lines=False)
+    rest = clipped(visible(" · ".join(told), lines=False), max(0, columns - len(agent) - 3))
+    return Content.assemble((agent, "bold $text-accent"), (f" · {rest}", ""))
+
+
+def has_news(talk: Talk) -> bool:
+    """Whether the panel would tell what stands nowhere else."""
+    return bool(talk.todos or talk.story.children() or talk.story.changed_files())
 
 
 def panel(talk: Talk, columns: int) -> Content:
     """The same and more, with room: how full the context is, the todos, the subagents."""
-    parts: list[tuple[str, list[str]]] = []
+    branch = branch_of(talk.project.here)
+    parts: list[tuple[str, list[str]]] = [
+        ("folder", [str(talk.project.directory), *([f"on {branch}"] if branch else [])])
+    ]
     if talk.use is not None:
         full = f" of {talk.use.limit:,}" if talk.use.limit else ""
         parts.append(("context", [f"{talk.use.context:,}{full}"]))
@@ -102,6 +113,9 @@ def panel(talk: Talk, columns: int) -> Content:
     if children := talk.story.children():
         told = [f"{'…' if one.part.state.status == 'running' else '•'} {one.title}" for one in children]
         parts.append(("subagents (Ctrl-G)", told))
+    if changed := talk.story.changed_files():
+        told = [f"{name}  +{added} -{removed}" for name, (added, removed) in changed.items()]
+        parts.append(("changed (/diff)", told[-12:]))
     made = [
         Content("\n").join(
             [Content.styled(name, "bold"), *(Content(clipped(visible(line, lines=False), columns)) for line in lines)]

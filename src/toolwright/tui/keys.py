@@ -32,6 +32,7 @@ class Key:
 KEYS = (
     Key(action="interrupt", keys="ctrl+c", text="stop the turn; clear the prompt; twice: leave"),
     Key(action="leave", keys="ctrl+d", behind="q", text="leave, when the prompt is empty", setting="app_exit"),
+    Key(action="suspend_process", keys="ctrl+z", text="suspend; fg in the shell comes back"),
     Key(action="go_back", keys="escape", text="twice: stop the turn; leave a subagent", setting="session_interrupt"),
     Key(action="next_agent", keys="tab", text="the next agent, such as plan", setting="agent_cycle"),
     Key(action="next_mode", keys="shift+tab", text="what is asked: everything, no edits, nothing"),
@@ -41,6 +42,7 @@ KEYS = (
     Key(action="line(1)", text="scroll down by a line", setting="messages_line_down"),
     Key(action="edge(-1)", keys="ctrl+home", text="to the beginning", setting="messages_first"),
     Key(action="edge(1)", keys="ctrl+end", text="to the end", setting="messages_last"),
+    Key(action="command('find')", keys="ctrl+f", text="search this conversation"),
     Key(action="steer", keys="ctrl+s", text="tell the agent now, without stopping it"),
     Key(action="unqueue", keys="ctrl+up", text="edit the last prompt that waits"),
     Key(action="step_in", keys="ctrl+g", behind="right", text="step into a subagent", setting="session_child_cycle"),
@@ -63,12 +65,18 @@ KEYS = (
     Key(action="command('variant')", keys="ctrl+t", text="choose how hard it thinks", setting="variant_cycle"),
     Key(action="command('agent')", keys="f2", behind="a", text="choose an agent", setting="agent_list"),
     Key(action="command('undo')", keys="f8", behind="u", text="undo and redo", setting="messages_undo"),
-    Key(action="command('redo')", behind="r", text="undo the last undo", setting="messages_redo"),
+    Key(action="command('redo')", behind="r", text="redo what was undone", setting="messages_redo"),
     Key(action="command('jobs')", keys="f9", text="commands in the background"),
     Key(
         action="command('editor')", keys="f4", behind="e", text="write the prompt in your editor", setting="editor_open"
     ),
-    Key(action="command('copy')", keys="f5", behind="y", text="copy the last answer", setting="messages_copy"),
+    Key(
+        action="command('copy')",
+        keys="f5",
+        behind="y",
+        text="copy an answer, code, output",
+        setting="messages_copy",
+    ),
     Key(action="command('theme')", keys="f3", behind="t", text="choose a theme", setting="theme_list"),
     Key(action="sidebar", keys="ctrl+b", behind="b", text="show or hide the side panel", setting="sidebar_toggle"),
     Key(action="command('mcp')", behind="s", text="servers and formatters", setting="status_view"),
@@ -91,10 +99,11 @@ class Chosen:
     newline: frozenset[str] = NEWLINE
 
     def of(self, key: Key) -> str:
-        """The keys that do it now, as a person is shown them."""
+        """The keys that do it now, as a person is shown them; without one the command, if there is one."""
         alone = self.keys.get(key.action, key.keys)
         after = [f"{self.leader} {one}" for one, action in self.behind.items() if action == key.action]
-        return ", ".join([*([] if alone == NONE else alone.split(",")), *after]) or NONE
+        named = [f"/{key.action[9:-2]}"] if key.action.startswith("command(") else []
+        return ", ".join([*([] if alone == NONE else alone.split(",")), *after] or named)
 
 
 def bindings() -> list[Binding | tuple[str, str] | tuple[str, str, str]]:

@@ -4,14 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from toolwright.chat.screen import CYAN, Screen
 from toolwright.display import visible
 from toolwright.record import record
+from toolwright.terminal.screen import CYAN, DIM, GREEN, RED, Screen
 from toolwright.tui.highlight import highlighted
 
 Piece = tuple[str, str]
@@ -22,6 +22,7 @@ Palette = Mapping[str, Style]
 
 READABLE = 120
 """Columns beyond which lines of words are no longer easy to read."""
+_DIFF = {"+": GREEN, "-": RED, "@": DIM}
 _PAINTED = re.compile(r"\x1b\[([0-9;]+)m(.*?)\x1b\[0m")
 
 
@@ -57,6 +58,11 @@ class Page(Screen):
     def code_ends(self, language: str) -> None:
         """The block is complete: show it in the colours of its language."""
         code, self._code = self._code, []
+        if language == "diff":
+            del self.lines[self._code_start :]
+            for text in code:
+                self.lines += fitted([("  ", ""), (visible(text, lines=False), _DIFF.get(text[:1], ""))], self.columns)
+            return
         coloured = highlighted("\n".join(code), language)
         if code and coloured is not None and len(coloured) == len(code):
             del self.lines[self._code_start :]
@@ -86,30 +92,37 @@ def pieces_of(painted: str) -> Line:
 
 
 def fitted(line: Line, columns: int) -> list[Line]:
-    """The line in as many as it takes: a word may be longer than the screen is wide."""
+    """The line in as many as it takes, broken behind a blank where one is near: a word may be wider than the screen."""
     if sum(len(text) for text, _ in line) * 2 <= columns or sum(cell_len(text) for text, _ in line) <= columns:
         return [line]
-    made: list[Line] = [[]]
-    room = columns
-    for text, code in line:
-        if cell_len(text) <= room:
-            made[-1].append((text, code))
-            room -= cell_len(text)
-            continue
-        end = _end_of(text, room)
-        made[-1].append((text[:end], code))
-        made += ([(piece, code)] for piece in chop_cells(text[end:], columns))
-        room = columns - sum(cell_len(piece) for piece, _ in made[-1])
+    made: list[Line] = []
+    left, text = line, "".join(text for text, _ in line)
+    while text:
+        end = _end_of(text, columns)
+        head, left = _parted(left, end)
+        made.append(head)
+        text = text[end:]
     return made
 
 
-def _end_of(text: str, room: int) -> int:
-    """How many characters fit."""
-    for at, character in enumerate(text):
-        room -= cell_len(character)
-        if room < 0:
-            return at
-    return len(text)
+def _end_of(text: str, columns: int) -> int:
+    """How many characters go into a row."""
+    room, end = columns, min(columns, len(text))
+    if not text[:end].isascii():
+        end = 0
+        while end < len(text) and (room := room - cell_len(text[end])) >= 0:
+            end += 1
+    blank = text.rfind(" ", end // 2, end) if end < len(text) else -1
+    return max(1, end if blank < 0 else blank + 1)
+
+
+def _parted(line: Line, end: int) -> tuple[Line, Line]:
+    """The pieces up to a character, and the rest of them."""
+    for at, (text, code) in enumerate(line):
+        if end < len(text):
+            return [*line[:at], *([(text[:end], code)] if end else [])], [(text[end:], code), *line[at + 1 :]]
+        end -= len(text)
+    return line, []
 
 
 def strip_of(line: Sequence[Piece], palette: Palette) -> Strip:

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widgets import OptionList, TextArea
 from textual.widgets.option_list import Option
 
-from toolwright.chat.history import History
+from toolwright.app.history import History
 from toolwright.display import visible
 from toolwright.record import record
 from toolwright.tui.keys import Chosen
@@ -80,9 +80,9 @@ class Prompt(TextArea):
 
     DEFAULT_CSS = """
     Prompt {
-        height: auto; min-height: 1; max-height: 10; border: none; border-left: thick $accent; padding: 0 1;
+        height: auto; min-height: 1; max-height: 10; border: none; border-left: thick $accent !important; padding: 0 1;
         background: $panel;
-        &:focus { border: none; border-left: thick $accent; }
+        &:focus { border: none; border-left: thick $accent !important; }
         & .text-area--cursor-line { background: $panel; }
     }
     """
@@ -110,7 +110,7 @@ class Prompt(TextArea):
 
     def __init__(self, offers: Offers, complete: Complete, directory: Callable[[], Path]) -> None:
         super().__init__(
-            compact=True, highlight_cursor_line=False, placeholder="Ask for something; / for commands, ? for keys"
+            compact=True, highlight_cursor_line=False, placeholder="Ask anything · / commands · @ files · ? keys"
         )
         self.cursor_blink = False
         self.past = Past()
@@ -165,6 +165,10 @@ class Prompt(TextArea):
         led, self.led = self.led > time.monotonic(), 0.0
         if led:
             self.post_message(self.PressedBehind(key))
+        elif key == "question_mark" and not self.text:
+            self.post_message(self.Sent("?"))
+        elif key == "ctrl+z":
+            self.app.action_suspend_process()
         elif key in self.keys.newline or (key in self.keys.send and self._goes_on()):
             self.insert("\n")
         elif key in self.keys.send:
@@ -250,7 +254,7 @@ class Prompt(TextArea):
         event.prevent_default()
         text = event.text.replace("\r\n", "\n").replace("\r", "\n")
         if (path := self._pasted_file(text)) is not None:
-            self.insert(f"@{path} ")
+            self.insert(f'@"{path}" ' if any(map(str.isspace, path)) else f"@{path} ")
         else:
             self._insert_pasted(text)
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from toolwright.chat.screen import YELLOW
 from toolwright.errors import ToolwrightError
 from toolwright.inbox import Question, Reply, RuleTrial
-from toolwright.tui.asking import ChoiceDialog, PermissionDialog
-from toolwright.tui.talk import MODES
+from toolwright.terminal.screen import YELLOW
+from toolwright.tui.asking import ChoiceDialog
+from toolwright.tui.permission import PermissionDialog
 
 if TYPE_CHECKING:
     from toolwright.tui.app import Conversation
@@ -29,7 +29,7 @@ class Questions:
         assert talk is not None
         if talk.session is not None:
             ours = {talk.session.id, *(one.child for one in talk.story.children())}
-            for question in await talk.call(talk.backend.questions()):
+            for question in await talk.call(talk.project.questions()):
                 if ours & {question.session_id, *question.callers}:
                     self.asked(question.id)
 
@@ -59,7 +59,7 @@ class Questions:
     async def _put(self, question_id: str) -> None:
         talk = self.app.talk
         assert talk is not None
-        found = [one for one in await talk.call(talk.backend.questions()) if one.id == question_id]
+        found = [one for one in await talk.call(talk.project.questions()) if one.id == question_id]
         if not found:
             return
         self.current = question = found[0]
@@ -67,7 +67,7 @@ class Questions:
             reply = await self._answer(question)
             if self.current is question:
                 self.current = None
-                await (talk.call(talk.backend.reply(question.id, reply)) if reply else self._stop(question))
+                await (talk.call(talk.project.reply(question.id, reply)) if reply else self._stop(question))
         except ToolwrightError as error:
             # It was withdrawn while it was read.
             self.app.note(f"! {error}", YELLOW)
@@ -77,12 +77,13 @@ class Questions:
         assert talk is not None
         if question.kind == "permission":
             if talk.mode == "all" or (talk.mode == "edits" and question.permission == "edit"):
-                self.app.note(f"  {question.permission} {', '.join(question.patterns)}: yes ({MODES[talk.mode]})")
                 return Reply(kind="once")
-            self.app.call_for_attention()
-            self.dialog = PermissionDialog(question, talk.backend.directory, self._explain, self._tried)
+            self.app.call_for_attention("A question waits")
+            writing = bool(self.app.prompt.text)
+            folder = talk.project.directory
+            self.dialog = PermissionDialog(question, folder, self._explain, self._tried, chosen=not writing)
             return await self.app.ask(self.dialog)
-        self.app.call_for_attention()
+        self.app.call_for_attention("A question waits")
         answers: list[tuple[str, ...]] = []
         for number, choice in enumerate(question.choices, 1):
             if self.current is question:
@@ -97,7 +98,7 @@ class Questions:
         talk = self.app.talk
         assert talk is not None
         try:
-            return await talk.call(talk.backend.tried(question, patterns))
+            return await talk.call(talk.project.tried(question, patterns))
         except ToolwrightError as error:
             return RuleTrial(settles=False, reason=str(error))
 
@@ -108,13 +109,13 @@ class Questions:
             await talk.stop()
         else:
             # The turn was begun by another program.
-            await talk.call(talk.backend.abort((question.session_id, *question.callers)[-1]))
+            await talk.call(talk.project.abort((question.session_id, *question.callers)[-1]))
 
     def _explain(self, question: Question) -> None:
         async def look_up() -> None:
             talk = self.app.talk
             assert talk is not None
-            lines = await talk.call(talk.backend.explained(question))
+            lines = await talk.call(talk.project.explained(question))
             if isinstance(self.app.screen, PermissionDialog) and self.app.screen.question is question:
                 self.app.screen.explained(lines)
 

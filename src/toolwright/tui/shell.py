@@ -2,12 +2,11 @@
 
 import asyncio
 import codecs
-import os
-import signal
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
+from toolwright.deadline import to_the_end
+from toolwright.process.child import Child
 from toolwright.tui.blocks import Shell
 
 KEPT = 200_000
@@ -16,26 +15,24 @@ KEPT = 200_000
 
 async def run(block: Shell, directory: Path, changed: Callable[[], None]) -> None:
     """Run the command of a block to its end; where whoever waits for it is stopped, it is ended."""
-    process = await asyncio.create_subprocess_shell(
-        block.command,
-        cwd=directory,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-        start_new_session=True,
-    )
-    assert process.stdout is not None
+    child = Child(["/bin/sh", "-c", block.command], cwd=directory, merged=True)
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    printed = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(printed), child.stdout)
     try:
-        while piece := await process.stdout.read(65_536):
+        while piece := await printed.read(65_536):
             block.output = (block.output + decoder.decode(piece))[-KEPT:]
             block.version += 1
             changed()
-        code = await process.wait()
-    except asyncio.CancelledError:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        code = await asyncio.to_thread(child.wait)
+    except BaseException:
+        child.kill()
+        await to_the_end(asyncio.to_thread(child.wait))
         raise
+    finally:
+        transport.close()
+    child.leave()
     block.ended = f"exit {code}" if code else "done"
     block.version += 1
     changed()

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from toolwright.chat.screen import DIM, RED, YELLOW
+from toolwright.app.shown import view_of
+from toolwright.app.words import end_line, summary_line
 from toolwright.events import Event, PartUpdated
 from toolwright.messages import Assistant, CompactionPart, Message, ReasoningPart, TextPart, User
 from toolwright.parts import Pending, ToolPart
@@ -11,9 +12,9 @@ from toolwright.session.events import (
     MessageUpdated,
     PartDelta,
     PartRemoved,
-    SessionCompacted,
     SessionStatus,
 )
+from toolwright.terminal.screen import DIM, RED, YELLOW
 from toolwright.tui.blocks import Answer, Block, CallBlock, Note, Said, Thoughts
 
 
@@ -43,6 +44,7 @@ class Story:
                 if isinstance(part, TextPart | ReasoningPart | ToolPart | CompactionPart):
                     self._take_part(part)
                     self._close(part.id, message.info)
+            self._take_end(message.info)
 
     def _close(self, part_id: str, info: "User | Assistant") -> None:
         """To what a reply that has ended had said so far, nothing is added any more."""
@@ -55,6 +57,7 @@ class Story:
         match event:
             case MessageUpdated(info=info) if info.session_id == self.session_id:
                 self._take_info(info)
+                self._take_end(info)
             case PartUpdated(part=TextPart() | ReasoningPart() | ToolPart() | CompactionPart() as part) if (
                 part.session_id == self.session_id
             ):
@@ -68,12 +71,8 @@ class Story:
                 self._remove({part_id})
             case MessageRemoved(session_id=self.session_id, message_id=message_id):
                 self._remove({part for part, message in self._message_of.items() if message == message_id})
-            case SessionCompacted(session_id=self.session_id):
-                self.note("the conversation so far is summarised for the model")
-            case SessionStatus(session_id=self.session_id, status={"type": "retry", "message": message, **rest}):
-                self.note(f"! {message} ({rest.get('wait') or 'trying again'})", YELLOW)
-            case SessionStatus(session_id=self.session_id, status={"type": "busy", "doing": str(doing)}):
-                self.note(f"… {doing}", YELLOW)
+            case SessionStatus(session_id=self.session_id, status={"type": "busy", "notice": str(notice)}):
+                self.note(f"! {notice}", YELLOW)
             case _:
                 pass
 
@@ -100,13 +99,30 @@ class Story:
         """The calls that have handed work to a subagent."""
         return [one for one in self.blocks if isinstance(one, CallBlock) and one.child]
 
+    def changed_files(self) -> dict[str, tuple[int, int]]:
+        """Lines that calls have added to and removed from each file."""
+        found: dict[str, tuple[int, int]] = {}
+        for block in self.blocks:
+            view = view_of(block.part) if isinstance(block, CallBlock) else None
+            if view is not None and view.additions is not None and view.deletions is not None and view.subject:
+                added, removed = found.pop(view.subject, (0, 0))
+                found[view.subject] = (added + view.additions, removed + view.deletions)
+        return found
+
+    def first_words(self) -> str:
+        """What the person said first, in one line."""
+        return next((" ".join(one.words.split()) for one in self.blocks if isinstance(one, Said)), "")
+
     def message_of(self, block: Block) -> str:
         return self._message_of.get(block.id, "")
 
     def _take_info(self, info: "User | Assistant") -> None:
         self._roles[info.id] = info.role
+
+    def _take_end(self, info: "User | Assistant") -> None:
+        """Why a reply ended before its time, below what it had said."""
         if isinstance(info, Assistant) and info.error is not None and (known := f"error {info.id}") not in self._known:
-            self.add(Note(known, f"! {info.error.data.get('message', info.error.name)}", RED))
+            self.add(Note(known, end_line(str(info.error.data.get("message", info.error.name))), RED))
             self._message_of[known] = info.id
 
     def _take_part(self, part: TextPart | ReasoningPart | ToolPart | CompactionPart) -> None:
@@ -128,8 +144,10 @@ class Story:
             case ReasoningPart(), None:
                 block = Thoughts(part.id, part.text)
                 block.complete = part.time.end is not None
+            case CompactionPart(), Note():
+                known.change(*_summary_line(part))
             case CompactionPart(), None:
-                block = Note(part.id, "── what was said before is summarised for the model ──")
+                block = Note(part.id, *_summary_line(part))
             case _:
                 return
         if block is None:
@@ -157,6 +175,11 @@ class Story:
             for one in gone:
                 self._known.pop(one, None)
             self.removed = True
+
+
+def _summary_line(part: CompactionPart) -> tuple[str, str]:
+    line = summary_line(part.failed)
+    return (line, YELLOW) if part.failed else (f"── {line} ──", DIM)
 
 
 def _is_open(part: ToolPart) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from toolwright.display import visible
 from toolwright.tui.talk import Talk
 
+ESCAPE = "\x1b"
 STOPPED = 4
 """The exit code of a program that was told to end."""
 
@@ -28,7 +29,14 @@ def is_gone() -> bool:
     return not os.isatty(sys.__stdin__.fileno() if sys.__stdin__ else 0)
 
 
+def notification(text: str) -> str:
+    """What has a terminal show a notification (iTerm2, kitty, WezTerm, Windows Terminal); others pass over it."""
+    code = f"\x1b]9;{visible(text, lines=False)[:200]}\x07"
+    # A multiplexer hands on what is wrapped for it.
+    return code if "TMUX" not in os.environ else f"\x1bPtmux;{code.replace(ESCAPE, 2 * ESCAPE)}\x1b\\"
+
+
 def title_of(talk: Talk) -> str:
     """What the terminal should call its window."""
-    name = talk.session.title if talk.session else talk.backend.directory.name
+    name = talk.session.title if talk.session else talk.project.directory.name
     return visible(f"{'… ' if talk.busy else ''}tw: {name}", lines=False)[:100]

@@ -2,24 +2,24 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from toolwright.chat.background import Background
-from toolwright.chat.history import History
-from toolwright.chat.screen import RED, YELLOW
+from toolwright.app.doing import Doing
+from toolwright.deadline import time_limit
 from toolwright.errors import ToolwrightError
 from toolwright.events import Event, EventsMissed
-from toolwright.messages import SessionInfo, last_agent
-from toolwright.record import record
 from toolwright.session.events import SessionIdle
+from toolwright.terminal.background import Background
+from toolwright.terminal.screen import RED, YELLOW
 from toolwright.tui.blocks import Said
 from toolwright.tui.story import Story
 
 if TYPE_CHECKING:
-    from toolwright.backend import Backend, SessionUse
+    from toolwright.app.opened import Opened
+    from toolwright.app.project import Project, SessionUse
+    from toolwright.messages import Message, SessionInfo
     from toolwright.services import Todo
     from toolwright.session.result import TurnResult
 
@@ -27,40 +27,22 @@ T = TypeVar("T")
 REST = 10.0
 """Seconds in which the last events of a turn must have come; then its end is told all the same."""
 Mode = Literal["ask", "edits", "all"]
-MODES: dict[Mode, str] = {"ask": "", "edits": "edits without asking", "all": "all without asking"}
+MODES: dict[Mode, str] = {"ask": "", "edits": "auto-approve: edits", "all": "auto-approve: everything"}
 """What is answered with yes by itself. A rule that denies is never asked about, so it holds in all of them."""
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Opened:
-    """A project that is ready to be talked about."""
-
-    backend: "Backend"
-    agent: str
-    model: str = ""
-    session: SessionInfo | None = None
-    prompt: str = ""
-    """What to begin with."""
-    history: History = field(default_factory=History)
-    notes: tuple[str, ...] = ()
-    """What the person should know first."""
-    theme: str = ""
-    keybinds: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 class Talk:
     """One person, one session at a time. What it does is done in the loop of the screen; the work is in another."""
 
-    def __init__(self, background: Background, opened: Opened, changed: Callable[[], None]) -> None:
+    def __init__(self, background: Background, opened: "Opened", changed: Callable[[], None]) -> None:
         self.background = background
-        self.backend = opened.backend
-        self.agent = opened.agent
-        self.model = opened.model
-        self.variant = ""
+        self.desk = opened.desk
+        self.desk.room = "screen"
         self.mode: Mode = "ask"
-        self.session: SessionInfo | None = None
         self.story = Story()
         """Of the session; those of its subagents are read when somebody steps into them."""
+        self.doing = Doing("")
+        """What the agent does between its calls."""
         self.below: dict[str, Story] = {}
         self.queue: list[str] = []
         """Prompts that are sent when their turn comes."""
@@ -79,6 +61,18 @@ class Talk:
         self._changed = changed
 
     @property
+    def project(self) -> "Project":
+        return self.desk.project
+
+    @property
+    def session(self) -> "SessionInfo | None":
+        return self.desk.session
+
+    @property
+    def has_model(self) -> bool:
+        return bool(self.next_model)
+
+    @property
     def busy(self) -> bool:
         return bool(self.began)
 
@@ -88,46 +82,45 @@ class Talk:
 
     # Sessions.
 
-    async def open(self, info: SessionInfo) -> None:
-        """Go on with a session."""
-        self.session = await self.call(self.backend.resume(info.id))
-        messages = await self.call(self.backend.messages(info.id))
-        self.story, self.below = Story(info.id), {}
-        self.story.load(messages)
-        if (agent := last_agent(messages)) in [one.name for one in await self.call(self.backend.agents())]:
-            self.agent = agent
-        await self.refresh()
+    async def show(self) -> None:
+        """Show the session that is open; an empty one where there is none yet."""
+        if self.session is None:
+            self.story, self.below = Story(), {}
+        else:
+            self._load(await self.call(self.project.messages(self.session.id)))
 
-    async def new(self) -> None:
-        self.session, self.story, self.below = None, Story(), {}
-        await self.refresh()
+    def _load(self, messages: "Sequence[Message]") -> None:
+        assert self.session is not None
+        self.story, self.below = Story(self.session.id), {}
+        self.story.load(messages)
 
     async def reload(self) -> None:
         """Read the session again: something was undone, or events were missed."""
         if self.session is not None:
-            self.story.load(await self.call(self.backend.messages(self.session.id)))
+            self.story.load(await self.call(self.project.messages(self.session.id)))
             await self.refresh()
 
     async def step_into(self, session_id: str) -> Story:
         """The story of a subagent, which goes on while it works."""
         if session_id not in self.below:
             story = self.below[session_id] = Story(session_id)
-            story.load(await self.call(self.backend.messages(session_id)))
+            story.load(await self.call(self.project.messages(session_id)))
         return self.below[session_id]
 
     async def refresh(self) -> None:
         """Look up what the edges of the screen tell."""
         session_id = self.session.id if self.session else ""
         try:
-            self.next_model = self.model or await self.call(self.backend.model_of(self.agent, session_id))
-            self.use = await self.call(self.backend.use_of(session_id)) if session_id else None
-            self.todos = await self.call(self.backend.todos(session_id)) if session_id else []
+            self.next_model = await self.call(self.desk.next_model())
+            self.use = await self.call(self.project.use_of(session_id)) if session_id else None
+            self.todos = await self.call(self.project.todos(session_id)) if session_id else []
         except ToolwrightError as error:
             self.story.note(f"! {error}", RED)
         self._changed()
 
     def take(self, event: Event) -> None:
         """Something has happened: whoever is concerned is told."""
+        self.desk.take(event)
         match event:
             # A subagent rests before the turn does.
             case SessionIdle(session_id=session_id) if self.session is not None and session_id == self.session.id:
@@ -136,6 +129,7 @@ class Talk:
                 self._rested.set()
             case _:
                 pass
+        self.doing.take(event)
         self.story.take(event)
         for story in self.below.values():
             story.take(event)
@@ -159,27 +153,24 @@ class Talk:
         self.began, self.stopping = time.monotonic(), False
         self._rested.clear()
         self._changed()
-        fresh = self.session is None
         try:
             if self.session is None:
-                self.session = await self.call(self.backend.begin(self.agent))
-                notes = self.story.blocks
-                self.story = Story(self.session.id)
+                session, notes = await self.call(self.desk.begin()), self.story.blocks
+                self.story = Story(session.id)
                 for block in notes:
                     self.story.add(block)
-            asking = self.backend.prompt(
-                self.session.id, text, agent=self.agent, model=self.model, variant=self.variant
-            )
-            result = await self.call(asking)
+            assert self.session is not None
+            self.doing, story = Doing(self.session.id), self.story
+            result = await self.call(self.desk.say(text))
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._rested.wait(), REST)
-            self._tell(result)
+                async with time_limit(REST):
+                    await self._rested.wait()
+            self._tell(result, story)
         except ToolwrightError as error:
             self.story.note(f"! {error}", RED)
             if not await self._is_stored(text):
                 self.returned.append(text)
             self._return_all()
-            await self._forget_empty(fresh)
         finally:
             self.began = 0.0
             self._settle_unheard()
@@ -188,29 +179,22 @@ class Talk:
     async def _is_stored(self, text: str) -> bool:
         """Whether a prompt is part of the session, whatever became of it; one that is not is the person's again."""
         try:
-            messages = await self.call(self.backend.messages(self.session.id)) if self.session else []
+            messages = await self.call(self.project.messages(self.session.id)) if self.session else []
         except ToolwrightError:
             return False  # nobody can tell, and words that are kept are not lost
         said = [one.text for one in messages if one.info.role == "user"]
         return bool(said) and said[-1] == text
 
-    async def _forget_empty(self, fresh: bool) -> None:
-        """A prompt that could not even be taken leaves no empty session behind."""
-        with suppress(ToolwrightError):
-            if fresh and self.session is not None and not await self.call(self.backend.messages(self.session.id)):
-                await self.call(self.backend.delete(self.session.id))
-                self.session = None
-
-    def _tell(self, result: "TurnResult") -> None:
-        from toolwright.chat.renderer import spent
+    def _tell(self, result: "TurnResult", story: Story) -> None:
+        from toolwright.terminal.renderer import spent
 
         if result.finish == "length":
-            self.story.note("! the answer was truncated at the model's limit", YELLOW)
-        self.story.note(f"  {spent(result, time.monotonic() - self.began)}")
+            story.note("! the answer was truncated at the model's limit", YELLOW)
+        story.note(f"  {spent(result, time.monotonic() - self.began)}")
 
     async def steer(self, text: str) -> None:
         """Tell the agent before its next step; where it is not at work, this is a prompt like any other."""
-        if self.busy and self.session and await self.call(self.backend.steer(self.session.id, text)):
+        if self.busy and self.session and await self.call(self.project.steer(self.session.id, text)):
             self._steered.append(text)
             self._changed()
         else:
@@ -241,4 +225,4 @@ class Talk:
             self.stopping = True
             self._return_all()
             self._changed()
-            await self.call(self.backend.abort(self.session.id))
+            await self.call(self.project.abort(self.session.id))

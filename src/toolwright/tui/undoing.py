@@ -8,21 +8,24 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from toolwright.chat.calls import diff_lines, headline
-from toolwright.chat.screen import BOLD, RED
-from toolwright.cli.changes import shown_change
+from toolwright.app.outcome import Changes
 from toolwright.diff import compare
 from toolwright.display import visible
-from toolwright.errors import ToolwrightError, UsageError
+from toolwright.errors import ToolwrightError
 from toolwright.messages import Message, User
 from toolwright.record import record
-from toolwright.session.undo import FileUndo, NothingToUndo, Selection
+from toolwright.session.undone import FileUndo, Selection
+from toolwright.terminal.calls import headline
+from toolwright.terminal.changes import shown_change
+from toolwright.terminal.screen import BOLD, RED
 from toolwright.tui.dialog import Dialog
-from toolwright.tui.diffs import WIDE, side_by_side
+from toolwright.tui.diffs import diff_rows
 from toolwright.tui.page import Line, Page
 from toolwright.tui.talk import Talk
 
 LONGEST = 2_000
+_DONE = {"delete": "deleted", "recreate": "added", "restore": "changed"}
+ONLY_WORDS = "The turn changed no file that is known; what was said from it on would no longer count."
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -35,48 +38,61 @@ class Undoable:
 
 async def changes_of(talk: Talk, session_id: str) -> list[Undoable]:
     """The turns with their calls, the newest first; then the files with their hunks."""
-    messages = await talk.call(talk.backend.messages(session_id))
-    plans = await talk.call(talk.backend.changes(session_id))
+    messages = await talk.call(talk.project.messages(session_id))
+    plans = await talk.call(talk.project.changes(session_id))
+    plans = [plan for plan in plans if not plan.changed_since]
     calls = {call for plan in plans for call in plan.calls}
     return [*_turns(messages, calls), *(entry for plan in plans for entry in _file(plan, talk))]
-
-
-def selection_of(what: str) -> Selection:
-    """What was typed behind /undo."""
-    match what.split():
-        case ["call", call]:
-            return Selection(call=call)
-        case ["file", path]:
-            return Selection(file=path)
-        case ["hunk", path, number] if number.isdigit():
-            return Selection(file=path, hunks=(number,))
-        case ["turn"]:
-            return Selection()
-        case _:
-            raise UsageError("/undo takes nothing, `turn`, `file PATH`, `hunk PATH NUMBER` or `call ID`.")
-
-
-async def diff_of_session(talk: Talk, session_id: str, columns: int) -> list[Line]:
-    plans = await talk.call(talk.backend.changes(session_id))
-    if not plans:
-        return [[("the session has changed nothing that still stands", "")]]
-    turned = [FileUndo(path=one.path, present=one.restored, restored=one.present, calls=one.calls) for one in plans]
-    return shown_plans(turned, talk, columns)
 
 
 def shown_plans(plans: Sequence[FileUndo], talk: Talk, columns: int) -> list[Line]:
     """The differences that undoing would make."""
     made: list[Line] = []
     for plan in plans:
-        diff = shown_change(plan.path, plan.present, plan.restored, talk.backend.directory)
+        diff = shown_change(plan.path, *plan.shown(), talk.project.directory)
         page = Page.blank(columns)
         page.line(f"{plan.kind} {_name(plan.path, talk)}", BOLD)
-        if columns < WIDE:
-            for line, code in diff_lines(diff, LONGEST):
-                page.line(f"  {line}", code)
-        made += page.lines
-        made += side_by_side(diff, columns, LONGEST) if columns >= WIDE else []
+        made += [*page.lines, *diff_rows(diff, columns, LONGEST)]
     return made
+
+
+class ChangesDialog(Dialog[None]):
+    """Files that were changed, or would be: a list, and the difference of the one that is chosen."""
+
+    def __init__(self, changes: Changes, talk: Talk) -> None:
+        super().__init__()
+        self.changes, self.talk, self.title_text = changes, talk, changes.title
+
+    def answers(self) -> ComposeResult:
+        yield OptionList(markup=False)
+
+    def on_mount(self) -> None:
+        options = self.query_one(OptionList)
+        options.add_options([Option(Content(visible(self._line(one), lines=False))) for one in self.changes.plans])
+        options.highlighted = 0
+        options.focus()
+        self.tell("↑↓ choose a file · Page Up and Page Down scroll · Esc close")
+
+    def _line(self, plan: FileUndo) -> str:
+        kind = plan.kind if self.changes.undoing else _DONE[plan.kind]
+        removed, added = plan.counts()[::-1]
+        since = "  (others have changed it since)" if plan.changed_since else ""
+        return f"{kind:<8} {_name(plan.path, self.talk)}  +{added} -{removed}{since}"
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        plan = self.changes.plans[event.option_index]
+        columns = self.size.width - 4
+        diff = shown_change(plan.path, *plan.shown(), self.talk.project.directory)
+        self.read(diff_rows(diff, columns, LONGEST))
+
+    def on_option_list_option_selected(self) -> None:
+        self.dismiss(None)
+
+    def on_key(self, event: events.Key) -> None:
+        if event.key == "q":
+            self.dismiss(None)
+        elif self.scroll(event.key):
+            event.stop()
 
 
 class UndoDialog(Dialog[Selection | str | None]):
@@ -96,7 +112,7 @@ class UndoDialog(Dialog[Selection | str | None]):
         options.add_options([Option(Content(visible(one.text, lines=False))) for one in self.changes])
         options.highlighted = 0 if self.changes else None
         options.focus()
-        self.tell("Enter undoes it, r undoes the last undo, Page Up and Page Down scroll, Esc gives up")
+        self.tell("Enter undo it · r redo what was undone · Page Up and Page Down scroll · Esc close")
         if not self.changes:
             self.read([[("There is nothing left to undo in this session.", "")]])
 
@@ -115,15 +131,11 @@ class UndoDialog(Dialog[Selection | str | None]):
     @work(exclusive=True)
     async def _preview(self, selection: Selection) -> None:
         try:
-            plans = await self.talk.call(self.talk.backend.undo(self.session_id, selection, preview=True))
-        except NothingToUndo as error:
-            told = "The turn changed no file that is known; what was said from it on would no longer count."
-            self.read([[(told if selection == Selection(turn=selection.turn) else str(error), "")]])
-            return
+            plans = await self.talk.call(self.talk.project.undo(self.session_id, selection, preview=True))
         except ToolwrightError as error:
             self.read([[(str(error), RED)]])
             return
-        self.read(shown_plans(plans, self.talk, self.size.width - 4))
+        self.read(shown_plans(plans, self.talk, self.size.width - 4) or [[(ONLY_WORDS, "")]])
 
 
 def _turns(messages: Sequence[Message], calls: set[str]) -> Iterator[Undoable]:
@@ -155,5 +167,5 @@ def _file(plan: FileUndo, talk: Talk) -> Iterator[Undoable]:
 
 
 def _name(path: str, talk: Talk) -> str:
-    folder = str(talk.backend.directory)
+    folder = str(talk.project.directory)
     return path[len(folder) + 1 :] if path.startswith(f"{folder}/") else path

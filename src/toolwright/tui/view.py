@@ -1,10 +1,12 @@
 """The transcript as one widget of lines. A block is laid out once for a width; only what is seen is drawn."""
 
 import gc
+import re
 import time
 from bisect import bisect_right
 from itertools import accumulate, islice, takewhile
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size
@@ -25,25 +27,26 @@ REMEMBERED = 1_000
 """Lines that are kept as they were drawn."""
 RARELY = 1_000
 """How often the younger objects are looked through before all are."""
+RARELY_MEASURED = 32
+"""Slices after which the height of everything is told."""
 AHEAD = 2
 """Screens that are laid out at once."""
 
 
 _EMPTY: Line = []
 _BLANK = Strip([])
+_FOUND = Style(reverse=True, bold=True)
 
 
 class LaidOut:
     """A block with the lines it takes."""
 
-    __slots__ = ("at", "block", "gap", "lines", "stamp", "strips")
+    __slots__ = ("at", "block", "lines", "stamp", "strips")
 
-    def __init__(self, block: Block, at: int, gap: bool) -> None:
+    def __init__(self, block: Block, at: int) -> None:
         self.block = block
         self.at = at
         """Its number among the blocks."""
-        self.gap = gap
-        """Whether an empty line stands before it."""
         self.strips: list[Strip] = []
         self.lines: list[Line] = []
         """What the strips were made of, as long as the block may grow."""
@@ -54,7 +57,7 @@ class Transcript(ScrollView, can_focus=False):
     """A story, scrolled by the keys of the prompt or the wheel; at the end it follows what comes."""
 
     DEFAULT_CSS = """
-    Transcript { height: 1fr; padding: 0 0 0 1; scrollbar-size-vertical: 1; overflow-x: hidden; overflow-y: scroll; }
+    Transcript { height: 1fr; padding: 0 0 0 2; scrollbar-size-vertical: 1; overflow-x: hidden; overflow-y: scroll; }
     """
 
     class SteppedInto(Message):
@@ -77,10 +80,17 @@ class Transcript(ScrollView, can_focus=False):
         self._behind = 0
         """Blocks up to this one may not be laid out for the present width; they are, bit by bit, from the end."""
         self._slicing = False
+        self._slices = 0
+        self._laid_for = 0
+        """The width that it was last laid out for."""
         self._style: Style | None = None
         self._threshold = (0, 0, 0)
         self._drawn: dict[tuple[int, int], tuple[Strip, Strip]] = {}
         """Lines as they were last drawn, with what they were made of."""
+        self._wanted: re.Pattern[str] | None = None
+        """What is looked for."""
+        self.found: list[int] = []
+        """The lines that hold it."""
 
     @property
     def vertical_scrollbar(self) -> ScrollBar:
@@ -118,9 +128,11 @@ class Transcript(ScrollView, can_focus=False):
         if not changed:
             return
         for at, block in enumerate(self.story.blocks[len(self._laid) :], len(self._laid)):
-            self._laid.append(LaidOut(block, at, self._has_gap(at)))
+            self._laid.append(LaidOut(block, at))
             self._by_id[block.id] = self._laid[-1]
         laid = [self._by_id[one] for one in changed if one in self._by_id]
+        # What one has come to decides whether an empty line stands behind it.
+        laid += [self._laid[one.at + 1] for one in laid if one.at + 1 < len(self._laid)]
         if laid:
             self._measured(*min((one.at, self._lay_out(one)) for one in laid))
 
@@ -147,6 +159,13 @@ class Transcript(ScrollView, can_focus=False):
         self.scroll_to(y=self._starts[at], animate=False)
         self.follows = self.is_vertical_scroll_end
 
+    def keep_above(self, rows: int) -> None:
+        """Stay above so many lines at the foot of the screen, which something covers."""
+        if self.app.is_inline:
+            return
+        below = sum(one.outer_size.height for one in self.siblings if one.display and one.region.y > self.region.y)
+        self.styles.margin = (0, 0, max(0, rows - below), 0)
+
     def scroll_lines(self, lines: int) -> None:
         top = max(0, min(self.scroll_offset.y + lines, self.max_scroll_y))
         self.scroll_to(y=top, animate=False)
@@ -154,6 +173,25 @@ class Transcript(ScrollView, can_focus=False):
     @property
     def page(self) -> int:
         return max(1, self.size.height - 2)
+
+    # Searching.
+
+    def look_for(self, words: str) -> None:
+        """Mark these words wherever they stand; none marks nothing. `found` are the lines that hold them."""
+        self._wanted = re.compile(re.escape(words), re.IGNORECASE) if words else None
+        self.found = []
+        if self._wanted is not None:
+            self._finish()
+            strips = (strip for laid in self._laid for strip in laid.strips)
+            self.found = [line for line, strip in enumerate(strips) if self._wanted.search(strip.text)]
+        self._drawn.clear()
+        self.refresh()
+
+    def show_line(self, line: int) -> None:
+        """Bring a line to the middle of what is seen."""
+        self.follows = False
+        self.scroll_to(y=max(0, min(line - self.size.height // 2, self.max_scroll_y)), animate=False)
+        self.follows = self.is_vertical_scroll_end
 
     # Laying out.
 
@@ -163,16 +201,16 @@ class Transcript(ScrollView, can_focus=False):
         width = self.scrollable_content_region.width or self.app.size.width - self.styles.padding.width
         return max(10, width - 1)
 
-    def _stamp(self, block: Block) -> object:
-        return (block.version, self._width, self.whole, id(self.palette))
+    def _stamp(self, laid: LaidOut) -> object:
+        return (laid.block.version, self._has_gap(laid.at), self._width, self.whole, id(self.palette))
 
     def _lay_out(self, laid: LaidOut) -> int:
         """Bring a block's lines up to date. How many of them are still the same, from its first."""
-        stamp = self._stamp(laid.block)
+        stamp = self._stamp(laid)
         if laid.stamp == stamp:
             return len(laid.strips)
         lines = laid.block.lines(self._width, whole=self.whole)
-        shown = [_EMPTY, *lines] if laid.gap and lines else lines
+        shown = [_EMPTY, *lines] if lines and self._has_gap(laid.at) else lines
         # A line that is the same object is the same line: of an answer that grows only the end is new.
         kept = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(laid.lines, shown, strict=False)))
         laid.strips = [*laid.strips[:kept], *(strip_of(line, self.palette) for line in shown[kept:])]
@@ -181,7 +219,7 @@ class Transcript(ScrollView, can_focus=False):
         return kept
 
     def _renew(self) -> None:
-        self._laid = [LaidOut(block, at, self._has_gap(at)) for at, block in enumerate(self.story.blocks)]
+        self._laid = [LaidOut(block, at) for at, block in enumerate(self.story.blocks)]
         self._by_id = {one.block.id: one for one in self._laid}
         self._stale()
 
@@ -196,6 +234,7 @@ class Transcript(ScrollView, can_focus=False):
         if not self.is_attached or not self.size.width:
             self._starts = [0]
             return
+        self._laid_for = self._width
         self._behind = len(self._laid)
         room = AHEAD * max(1, self.size.height)
         if self.follows:
@@ -230,11 +269,16 @@ class Transcript(ScrollView, can_focus=False):
 
     def _slice(self) -> None:
         self._slicing = False
-        until = time.perf_counter() + SLICE
+        until, before = time.perf_counter() + SLICE, self._behind
         while self._behind and time.perf_counter() < until:
             self._behind -= 1
             self._lay_out(self._laid[self._behind])
-        self._measured()
+        self._slices += 1
+        # To measure and draw takes as long as a slice; what is far from the screen changes nothing on it.
+        top, height = self.scroll_offset.y, self.size.height
+        is_near = self._behind <= self._at(top + AHEAD * height) and before >= self._at(top - AHEAD * height)
+        if is_near or not self._behind or self._slices % RARELY_MEASURED == 0:
+            self._measured()
         self._continue()
 
     def _finish(self) -> None:
@@ -286,7 +330,10 @@ class Transcript(ScrollView, can_focus=False):
     # Drawing.
 
     def on_resize(self) -> None:
-        self._stale()
+        if self._laid_for == self._width:
+            self._measured()
+        else:
+            self._stale()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -319,6 +366,10 @@ class Transcript(ScrollView, can_focus=False):
         if made_of is strip and drawn is not None and selected is None:
             return drawn
         drawn = strip.crop_extend(0, width, self._style).apply_style(self._style or Style()).apply_offsets(0, line)
+        if self._wanted is not None:
+            for match in self._wanted.finditer(strip.text):
+                start, end = (cell_len(strip.text[:at]) for at in match.span())
+                drawn = self._marked(drawn, start, end)
         if selected is not None:
             return self._edged(self._selected(drawn, line, selected))
         if len(self._drawn) > REMEMBERED:
@@ -346,10 +397,14 @@ class Transcript(ScrollView, can_focus=False):
         if span is None:
             return strip
         start, end = span
-        end = strip.cell_length if end == -1 else end
-        marked = self.screen.get_component_rich_style("screen--selection")
+        style = self.screen.get_component_rich_style("screen--selection")
+        return self._marked(strip, start, strip.cell_length if end == -1 else end, style)
+
+    @staticmethod
+    def _marked(strip: Strip, start: int, end: int, style: Style = _FOUND) -> Strip:
+        """A line with a part of it in another style."""
         parts = strip.divide([start, end, strip.cell_length])
-        middle = [Segment(one.text, (one.style or Style()) + marked) for one in parts[1]] if len(parts) > 1 else []
+        middle = [Segment(one.text, (one.style or Style()) + style) for one in parts[1]] if len(parts) > 1 else []
         return Strip([*parts[0], *middle, *(one for part in parts[2:] for one in part)])
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:

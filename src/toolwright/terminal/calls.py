@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
-from toolwright.chat.screen import DIM, GREEN, RED
-from toolwright.jsontypes import Json
+from toolwright.app.shown import view_of
+from toolwright.app.words import duration
+from toolwright.diff import unified
 from toolwright.parts import Completed, Failed, ToolPart
+from toolwright.terminal.screen import DIM, GREEN, RED
 
 FIRST = 10
 """Lines that are shown of the beginning of what a command prints, as they come."""
@@ -19,14 +21,8 @@ _TODO = {"completed": "[x]", "in_progress": "[>]", "cancelled": "[-]"}
 
 
 def headline(part: ToolPart) -> str:
-    """The call in one line: what is run, or what the tool calls it."""
-    state = part.state
-    if part.tool == "bash" and isinstance(command := state.input.get("command"), str):
-        lines = command.strip().splitlines() or [""]
-        more = f"  (and {len(lines) - 1} more lines)" if len(lines) > 1 else ""
-        return f"bash  {lines[0]}{more}"
-    title = getattr(state, "title", None) or _first_text(state.input)
-    return f"{part.tool}  {_first_line(title)}"
+    """The call in one line: its tool, and what it is about."""
+    return f"{part.tool}  {view_of(part).subject}"
 
 
 def ending(part: ToolPart) -> str:
@@ -35,16 +31,10 @@ def ending(part: ToolPart) -> str:
         return ""
     span = part.state.time
     seconds = ((span.end or span.start) - span.start) / 1000
-    told = [f"exit {code}"] if (code := (part.state.metadata or {}).get("exit")) else []
+    told = [note] if (note := view_of(part).note) else []
     if seconds >= 2:
         told.append(duration(seconds))
     return f"  ({', '.join(told)})" if told else ""
-
-
-def duration(seconds: float) -> str:
-    """`12 s`, `3 min 5 s`."""
-    whole = int(seconds)
-    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
 
 
 def details(part: ToolPart, shown: int = 0) -> Iterator[tuple[str, str]]:
@@ -55,15 +45,30 @@ def details(part: ToolPart, shown: int = 0) -> Iterator[tuple[str, str]]:
             yield from ((line, RED) for line in reason[:REASON])
             if len(reason) > REASON:
                 yield left_out(len(reason) - REASON), DIM
-        case Completed(metadata={"diff": str(diff)}):
+        case Completed() if diff := difference(part):
             yield from diff_lines(diff, CHANGED)
-        case Completed(metadata={"output": str(output)}, output=told) if part.tool == "bash":
+        case Completed(metadata={"answers": list(answers)}, input={"questions": list(questions)}):
+            for question, chosen in zip(questions, answers, strict=False):
+                asked = question.get("question", "") if isinstance(question, dict) else ""
+                yield f"{asked} → {', '.join(map(str, chosen)) or 'no answer'}", DIM
+        case Completed(metadata={"output": str(output)}, output=told) if view_of(part).kind == "execute":
             yield from ((line, DIM) for line in output_lines(output, shown, told))
         case Completed(input={"todos": list(todos)}):
             found = (one for one in todos if isinstance(one, dict))
             yield from ((todo_line(str(one.get("status")), str(one.get("content", ""))), DIM) for one in found)
         case _:
             pass
+
+
+def difference(part: ToolPart) -> str:
+    """What a call has changed, also where a new file was written."""
+    state = part.state
+    if not isinstance(state, Completed):
+        return ""
+    if isinstance(diff := state.metadata.get("diff"), str):
+        return diff
+    content, view = state.input.get("content"), view_of(part)
+    return unified(view.subject, "", content) if view.kind == "edit" and isinstance(content, str) else ""
 
 
 def diff_lines(diff: str, most: int) -> Iterator[tuple[str, str]]:
@@ -101,11 +106,3 @@ def left_out(count: int) -> str:
 
 def todo_line(status: str, content: str) -> str:
     return f"{_TODO.get(status, '[ ]')} {content}"
-
-
-def _first_text(arguments: Json) -> str:
-    return next((value for value in arguments.values() if isinstance(value, str)), "")
-
-
-def _first_line(text: str) -> str:
-    return text.strip().splitlines()[0] if text.strip() else ""

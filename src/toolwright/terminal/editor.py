@@ -2,11 +2,12 @@
 
 import os
 import shlex
-import subprocess
 import tempfile
 from pathlib import Path
 
-from toolwright.errors import UsageError
+from toolwright.config.places import own_programs
+from toolwright.errors import ToolError, UsageError
+from toolwright.process.child import run_at_terminal
 
 
 def edited(text: str) -> str:
@@ -16,7 +17,8 @@ def edited(text: str) -> str:
         file = Path(folder, "prompt.md")
         file.write_text(text, "utf-8")
         try:
-            subprocess.run([*shlex.split(program), str(file)], check=False)
+            name, *words = shlex.split(program) or ["vi"]
+            run_at_terminal([own_programs(Path.cwd()).need(name), *words, str(file)])
             return file.read_text("utf-8")
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, ToolError) as error:
             raise UsageError(f"The editor {program!r} could not be used: {error}.") from error

@@ -56,7 +56,7 @@ async def _end_others() -> None:
 
 
 class Events:
-    """The events of a backend, read from the main thread one at a time, with an end to each wait."""
+    """The events of a project, read from the main thread one at a time, with an end to each wait."""
 
     def __init__(self, background: Background, events: AsyncIterator[Event]) -> None:
         self._background = background

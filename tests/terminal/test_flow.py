@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolwright.chat.columns import clipped, columns, pieces
-from toolwright.chat.flow import Flow
-from toolwright.chat.screen import Screen
+from toolwright.terminal.columns import clipped, columns, pieces
+from toolwright.terminal.flow import Flow
+from toolwright.terminal.screen import Screen
 
 
 def shown(*texts: str, colour: bool = False) -> str:
@@ -88,3 +88,41 @@ def test_the_pieces_in_which_words_come_make_no_difference(text: str, cuts: list
     places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     parts = [text[start:end] for start, end in itertools.pairwise(places)]
     assert shown(*parts, colour=colour) == shown(text, colour=colour)
+
+
+def test_slanted_words_lose_their_stars_and_other_stars_stay() -> None:
+    text = shown("the *total* and *all of it* is 2 * 3, *args, a*b*c, *.py", colour=True)
+    for words in ("total", "all", "of", "it"):
+        assert f"\x1b[3m{words}\x1b[0m" in text
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert " ".join(plain.split()) == "the total and all of it is 2 * 3, *args, a*b*c, *.py"
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_a_link_is_its_words_and_where_it_leads_however_it_comes(size: int) -> None:
+    whole = "see [the docs](https://a.example/x), [x] done and [not] (one)"
+    text = shown(*(whole[at : at + size] for at in range(0, len(whole), size)), colour=True)
+    plain = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", text).split())
+    assert plain == "see the docs (https://a.example/x), [x] done and [not] (one)"
+
+
+def test_an_address_of_a_model_is_shown_whole_and_harmless() -> None:
+    text = shown("[safe](https://evil.example/\x1b]0;x\x07)\n", colour=True)
+    assert "evil.example" in text
+    assert "\x1b]" not in text
+
+
+def test_a_link_that_never_ends_is_shown_as_it_was_written() -> None:
+    assert "[the docs](https://a" in shown("see [the docs](https://a", colour=True)
+
+
+def test_columns_stand_where_the_table_says() -> None:
+    text = shown("| name | price |\n|:--|--:|\n| pear | 1.20 |\n| kiwi | 12.50 |\n", colour=True)
+    assert "pear │  1.20" in text
+    assert "kiwi │ 12.50" in text
+
+
+def test_a_block_of_differences_has_their_colours() -> None:
+    text = shown("```diff\n-old\n+new\n same\n```\n", colour=True)
+    assert "\x1b[31m  -old" in text
+    assert "\x1b[32m  +new" in text

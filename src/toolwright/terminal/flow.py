@@ -3,10 +3,10 @@
 import re
 from dataclasses import field
 
-from toolwright.chat.columns import columns
-from toolwright.chat.screen import BOLD, CYAN, DIM, Screen
 from toolwright.display import visible
 from toolwright.record import record
+from toolwright.terminal.columns import columns
+from toolwright.terminal.screen import BOLD, CYAN, DIM, Screen
 
 LONGEST = 4_000
 """Characters without a line feed that are waited for where a line must be seen whole."""
@@ -15,7 +15,16 @@ _WHOLE = ("```", "~~~", "|")
 """What lines begin with that can only be shown when they are complete."""
 _BULLET = re.compile(r"[-*+]$")
 _NUMBER = re.compile(r"\d{1,3}[.)]$")
-_MARK = re.compile(r"(\*\*|`+)")
+_MARK = re.compile(r"(\*\*|\*|`+)")
+_LINK = re.compile(r"(?P<before>[(\"']?)\[(?P<label>[^\]\n]{1,200})\]\((?P<address>[^\s()]{1,400})\)(?P<behind>\S*)")
+_LINK_BEGINS = re.compile(r"[(\"']?\[[^\]\n]{0,200}(?:\](?:\([^\s()]{0,400}(?:\)\S*)?)?)?\Z")
+"""What may become a link when more of it has come."""
+_SLANTED = re.compile(r"[(\"']?\*[^\s*]")
+_CLOSES = re.compile(r"(?<![\s*])\*(?=[^\w*])")
+_CLOSES_OR_ENDS = re.compile(r"(?<![\s*])\*(?![\w*])")
+SLANTED = 300
+"""Characters that may be slanted at once."""
+ITALIC = "3"
 _RULE = re.compile(r"(-{3,}|\*{3,}|_{3,})$")
 
 
@@ -36,6 +45,11 @@ class Flow:
     _heading: bool = False
     _bold: bool = False
     _code: bool = False
+    _italic: bool = False
+    _closes: bool = False
+    """Whether a star at the beginning of the word is ended by another one."""
+    _ends: bool = False
+    """Whether nothing more comes: what may become more is what it is."""
     _table: list[str] = field(default_factory=list[str])
 
     def add(self, text: str) -> None:
@@ -49,18 +63,73 @@ class Flow:
                 self._whole_line(self._waiting[at:end])
                 at = end + 1
                 continue
-            found = _PIECE.match(self._waiting, at)
+            if self._waits(at):
+                break
+            link = _LINK.match(self._waiting, at) if self.screen.colour and not self._code else None
+            found = link or _PIECE.match(self._waiting, at)
             if found is None:
                 break
-            self._take(found[0])
+            if link:
+                self._link(link)
+            else:
+                self._closes = bool(_SLANTED.match(found[0]) and self._closed(at))
+                self._take(found[0])
             at = found.end()
         self._waiting = self._waiting[at:]
         if len(self._waiting) > LONGEST:
             self._take(self._waiting)
             self._waiting = ""
 
+    def _waits(self, at: int) -> bool:
+        """Whether more must come before it is known what this is: a link, or words that are slanted."""
+        if self._ends or self._code or not self.screen.colour:
+            return False
+        if _LINK_BEGINS.match(self._waiting, at):
+            return True
+        return bool(_SLANTED.match(self._waiting, at)) and self._closed(at) is None
+
+    def _closed(self, at: int) -> bool | None:
+        """Whether a star ends on the same line what another has begun here; None where more must come to tell."""
+        line, end, _ = self._waiting[at + 2 : at + 2 + SLANTED].partition("\n")
+        if _CLOSES.search(line, 0, len(line)) if not end else _CLOSES_OR_ENDS.search(line):
+            return True
+        if self._ends:
+            return bool(_CLOSES_OR_ENDS.search(line))
+        return False if end or len(self._waiting) >= at + 2 + SLANTED else None
+
+    def _link(self, link: re.Match[str]) -> None:
+        """The words of a link, and where it leads."""
+        if self._table:
+            self._end_table()
+        words = link["label"].split() or [link["label"]]
+        self._take(f"{link['before']}{words[0]}")
+        for word in words[1:]:
+            self._take(" ")
+            self._take(word)
+        if link["address"] != link["label"]:
+            self._take(" ")
+            self._address(f"({link['address']})")
+        if link["behind"]:
+            self._space = ""
+            self._word(link["behind"])
+
+    def _address(self, text: str) -> None:
+        """Where a link leads, dim, on the next line if there is no room."""
+        shown = visible(text, lines=False)
+        size = columns(shown)
+        if self._space and self.screen.column + 1 + size > self.screen.width:
+            self.screen.end_line()
+            self._out(" " * self._indent, self._indent)
+        elif self._space and self.screen.column:
+            self._out(" ", 1)
+        self._space = ""
+        self._out(self.screen.painted(shown, DIM), size)
+
     def end(self) -> None:
         """Nothing more comes: write what waited, and end the line."""
+        self._ends = True
+        self.add("")
+        self._ends = False
         if self._waiting:
             rest, self._waiting = self._waiting, ""
             if self._begins and (self._fence or rest.lstrip().startswith(_WHOLE)):
@@ -120,7 +189,7 @@ class Flow:
     def _first(self, word: str) -> None:
         """The first word of a line says what the line is."""
         self._begins = False
-        self._bold = self._code = False
+        self._bold = self._code = self._italic = False
         start = " " * self._indent
         if not self.screen.colour:
             self._out(start, self._indent)
@@ -165,6 +234,8 @@ class Flow:
                 self._code = not self._code
             elif piece == "**" and at % 2 and not self._code and self._toggles(before, after):
                 self._bold = not self._bold
+            elif piece == "*" and at % 2 and not self._code and self._slants(before, after):
+                self._italic = not self._italic
             else:
                 shown += self.screen.painted(piece, self._colour())
                 size += columns(piece)
@@ -175,10 +246,18 @@ class Flow:
             return True
         return (not before or not (before[-1].isalnum() or before[-1] in "/*.")) and after[:1] not in ("", "/", "*")
 
+    def _slants(self, before: str, after: str) -> bool:
+        """Whether a star begins slanted words, which another one ends on the same line, or ends them."""
+        if self._italic:
+            return bool(before) and not (after[:1].isalnum() or after[:1] == "_")
+        return self._closes and before in ("", "(", '"', "'")
+
     def _colour(self) -> str:
         if self._code:
             return CYAN
-        return BOLD if self._bold or self._heading else ""
+        if self._bold or self._heading:
+            return BOLD
+        return ITALIC if self._italic else ""
 
     def _out(self, text: str, size: int) -> None:
         if text:
@@ -190,7 +269,7 @@ class Flow:
         elif blank:
             self.screen.line()
         self._begins, self._space, self._indent = True, "", 0
-        self._heading = self._bold = self._code = False
+        self._heading = self._bold = self._code = self._italic = False
 
     def _end_table(self) -> None:
         rows, self._table = self._table, []
@@ -206,12 +285,22 @@ class Flow:
             for line in rows:
                 self.screen.line(line)
             return
+        edges = [*next((row for row in cells if _is_edge(row)), []), *[""] * count]
         for number, row in enumerate(cells):
             if _is_edge(row):
                 self.screen.line("─┼─".join("─" * size for size in sizes), DIM)
             else:
-                padded = (cell + " " * (size - columns(cell)) for cell, size in zip(row, sizes, strict=False))
+                padded = (_aligned(cell, size, edge) for cell, size, edge in zip(row, sizes, edges, strict=False))
                 self.screen.line(" │ ".join(padded).rstrip(), BOLD if number == 0 else "")
+
+
+def _aligned(cell: str, size: int, edge: str) -> str:
+    """A cell filled to its size, at the side that the edge below the head says."""
+    room = size - columns(cell)
+    if edge.endswith(":"):
+        left = room // 2 if edge.startswith(":") else room
+        return f"{' ' * left}{cell}{' ' * (room - left)}"
+    return cell + " " * room
 
 
 def _is_edge(row: list[str]) -> bool:

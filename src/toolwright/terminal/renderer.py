@@ -7,10 +7,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import field
 
-from toolwright.chat.calls import FIRST, details, duration, ending, headline
-from toolwright.chat.columns import clipped
-from toolwright.chat.flow import Flow
-from toolwright.chat.screen import DIM, RED, YELLOW, Screen
+from toolwright.app.doing import Doing
+from toolwright.app.shown import view_of
+from toolwright.app.words import duration, end_line, money, plural, summary_line
 from toolwright.display import visible
 from toolwright.events import Event, EventsMissed, PartUpdated, PermissionAsked, PermissionReplied
 from toolwright.jsontypes import Json
@@ -26,9 +25,11 @@ from toolwright.session.events import (
     SessionStatus,
 )
 from toolwright.session.result import TurnResult
+from toolwright.terminal.calls import FIRST, details, ending, headline
+from toolwright.terminal.columns import clipped
+from toolwright.terminal.flow import Flow
+from toolwright.terminal.screen import DIM, RED, YELLOW, Screen
 
-_FOLLOWED = ("bash", "task")
-"""Tools whose beginning is shown, because their end may be far off."""
 TICK = 0.25
 PATIENCE = 1.0
 """Seconds after which it is told that something is still going on."""
@@ -43,6 +44,8 @@ class Renderer:
     notes: Screen | None = None
     """Where calls and progress go, if not to the screen of the words: for an answer that is piped on."""
     clock: Callable[[], float] = time.monotonic
+    thinking: bool = False
+    """Whether what the model thinks is shown, too."""
     _flow: Flow | None = None
     _texts: set[str] = field(default_factory=set[str])
     _running: dict[str, ToolPart] = field(default_factory=dict[str, ToolPart])
@@ -53,14 +56,17 @@ class Renderer:
     _begun: dict[str, float] = field(default_factory=dict[str, float])
     _asked: set[str] = field(default_factory=set[str])
     """The questions that stand on the screen; nothing is written below them until they are answered."""
-    _spoke: bool = False
     _waits_since: float = 0.0
-    _doing: str = "thinking"
+    _doing: Doing = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._doing = Doing(self.session_id)
 
     @classmethod
-    def of_terminal(cls, session_id: str) -> "Renderer":
+    def of_terminal(cls, session_id: str, *, thinking: bool = False) -> "Renderer":
         """The words go to stdout, everything else to stderr."""
-        return cls(session_id=session_id, screen=Screen.of(sys.stdout), notes=Screen.of(sys.stderr))
+        screen, notes = Screen.of(sys.stdout), Screen.of(sys.stderr)
+        return cls(session_id=session_id, screen=screen, notes=notes, thinking=thinking)
 
     @asynccontextmanager
     async def ticking(self) -> AsyncIterator[None]:
@@ -79,13 +85,16 @@ class Renderer:
             self.pause()
 
     def __call__(self, event: Event) -> None:
+        self._doing.take(event)
         match event:
             case PartUpdated(part=TextPart(metadata={"notAttached": str(told)})):
                 self._note(f"! {told}", YELLOW)
             case PartUpdated(part=TextPart(session_id=self.session_id, synthetic=None) as part):
                 self._text(part)
-            case PartUpdated(part=ReasoningPart(session_id=self.session_id)):
-                self._doing = "thinking"
+            case PartUpdated(part=ReasoningPart(session_id=self.session_id, time=span, text=text)) if (
+                self.thinking and span.end is not None and text.strip()
+            ):
+                self._note(visible(f"Thinking: {text.strip()}"), DIM)
             case PartDelta(session_id=self.session_id, part_id=part_id, delta=delta) if part_id in self._texts:
                 self._words(delta)
             case PartUpdated(part=ToolPart(state=Running()) as part):
@@ -94,8 +103,8 @@ class Renderer:
                 self._finished(part)
             case SessionStatus(session_id=self.session_id, status=status):
                 self._status(status)
-            case SessionCompacted(session_id=self.session_id):
-                self._note("the conversation so far is summarised for the model", DIM)
+            case SessionCompacted(session_id=self.session_id, failed=failed):
+                self._note(summary_line(failed), YELLOW if failed else DIM)
             case PermissionAsked(id=question_id) | QuestionAsked(id=question_id):
                 self.pause()
                 self._asked.add(question_id)
@@ -116,11 +125,10 @@ class Renderer:
             part = running[-1]
             more = f" and {len(running) - 1} more" if len(running) > 1 else ""
             last = last_line(part)
-            told = f"… {duration(now - self._begun[part.id])}  {headline(part)}{more}"
-            half = max(30, self._notes.width // 2)
-            self._notes.progress(f"{clipped(told, half)}  {last}" if last else told)
+            told = clipped(f"running {headline(part)}{more}", max(30, self._notes.width // 2))
+            self._notes.progress(f"{told} · {duration(now - self._begun[part.id])} · {last or 'Ctrl-C to stop'}")
         elif self._waits_since and now - self._waits_since >= PATIENCE:
-            self._notes.progress(f"… {duration(now - self._waits_since)}  {self._doing}  (Ctrl-C stops)")
+            self._notes.progress(f"{self._doing.word()} · {duration(now - self._waits_since)} · Ctrl-C to stop")
 
     def pause(self) -> None:
         """Something else will write to the screen: leave it at the beginning of a line."""
@@ -132,12 +140,8 @@ class Renderer:
     def finish(self, result: TurnResult, seconds: float) -> None:
         """The last lines of a turn: what went wrong, and what it took."""
         self.pause()
-        if result.text and not self._spoke:
-            # The answer was given elsewhere, such as by the subagent of a command.
-            self._words(result.text)
-            self.pause()
         if result.error is not None:
-            self._note(f"! {result.error}", RED)
+            self._note(end_line(str(result.error)), RED)
         elif result.finish == "length":
             self._note("! the answer was truncated at the model's limit", YELLOW)
         self._note(spent(result, seconds), DIM)
@@ -160,7 +164,6 @@ class Renderer:
             self._open = ""
             text = text.lstrip("\n")
             self._flow = Flow(screen=self.screen)
-            self._spoke = True
         self._flow.add(text)
 
     def _end_words(self) -> None:
@@ -174,11 +177,11 @@ class Renderer:
         self._running[part.id] = part
         if first:
             self._begun[part.id] = self.clock()
-            if part.tool in _FOLLOWED:
+            if view_of(part).lasting:
                 self._end_words()
                 self._note(f"{self._indent(part)}• {headline(part)}", DIM)
                 self._open = part.id
-        if self._open == part.id and part.tool == "bash":
+        if self._open == part.id and view_of(part).kind == "execute":
             self._output_so_far(part)
 
     def _output_so_far(self, part: ToolPart) -> None:
@@ -210,12 +213,15 @@ class Renderer:
 
     def _status(self, status: Json) -> None:
         match status:
-            case {"type": "busy", "doing": str(doing)}:
-                self._note(f"… {doing}", YELLOW)
+            case {"type": "busy", "notice": str(notice)}:
+                self._note(f"! {notice}", YELLOW)
             case {"type": "busy"}:
                 self._waits_since = self.clock()
             case {"type": "retry", "message": message, **rest}:
-                self._note(f"! {message} ({rest.get('wait') or 'trying again'})", YELLOW)
+                self._end_words()
+                # Where a line can be replaced, the line of progress says it.
+                if not self._notes.moves:
+                    self._note(f"! {message} ({rest.get('wait') or 'trying again'})", YELLOW)
             case {"type": "idle"}:
                 self._waits_since = 0.0
             case _:
@@ -240,19 +246,20 @@ class Renderer:
 
 def spent(result: TurnResult, seconds: float) -> str:
     """What a turn took, in one line."""
-    told = [f"{result.steps} step{'s' if result.steps != 1 else ''}", f"{result.tokens.total:,} tokens"]
+    told = [plural(result.steps, "step")]
+    if result.tokens.total:
+        told.append(f"{result.tokens.total:,} tokens")
     if result.cost:
         told.append(money(result.cost))
     told.append(duration(seconds))
     if result.changes:
         added, removed = sum(one.additions for one in result.changes), sum(one.deletions for one in result.changes)
         count = len(result.changes)
-        told.append(f"{count} file{'s' if count != 1 else ''} changed, +{added} -{removed}")
+        told.append(f"{plural(count, 'file')} changed, +{added} -{removed}")
+    if result.evidence is not None:
+        against = next((one.text for one in result.evidence.reasons if one.weight != "note"), "")
+        told.append(result.evidence.verdict.replace("_", " ") + (f": {against}" if against else ""))
     return " · ".join(told)
-
-
-def money(dollars: float) -> str:
-    return f"${dollars:.2f}" if dollars >= 1 else f"${dollars:.4f}"
 
 
 def last_line(part: ToolPart) -> str:

@@ -6,9 +6,9 @@ import sys
 from dataclasses import field
 from typing import TextIO
 
-from toolwright.chat.columns import clipped, pieces
 from toolwright.display import visible
 from toolwright.record import record
+from toolwright.terminal.columns import clipped, pieces
 
 WIDEST = 110
 NARROWEST = 20
@@ -69,9 +69,10 @@ class Screen:
         for piece in rest:
             self.line(f"{indent}  {piece}", code)
 
-    def code(self, text: str, language: str) -> None:  # noqa: ARG002 - a page of the full screen colours by it
+    def code(self, text: str, language: str) -> None:
         """A line of a block of code."""
-        self.line(f"  {text}", CYAN)
+        marks = {"+": GREEN, "-": RED, "@": DIM} if language == "diff" else {}
+        self.line(f"  {text}", marks.get(text[:1], "" if marks else CYAN))
 
     def code_ends(self, language: str) -> None:
         """The block of code is complete."""

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from toolwright.chat.renderer import Renderer
-from toolwright.chat.screen import Screen
 from toolwright.events import PartUpdated, PermissionAsked, PermissionReplied
 from toolwright.messages import TextPart
 from toolwright.parts import Completed, Failed, Running, Span, State, ToolPart
 from toolwright.session.events import PartDelta, SessionStatus
+from toolwright.terminal.renderer import Renderer
+from toolwright.terminal.screen import Screen
 
 COMMAND = {"command": "make all"}
 
@@ -124,7 +124,7 @@ def test_progress_tells_how_long_and_the_last_line_and_is_removed_before_other_l
     shown.running("begun\n")
     shown.clock.now += 12
     shown.renderer.tick()
-    assert shown.text.endswith("\r\x1b[K… 12 s  bash  make all  begun")
+    assert shown.text.endswith("\r\x1b[Krunning bash  make all · 12 s · begun")
     written = len(shown.text)
     shown.renderer.tick()
     assert len(shown.text) == written, "nothing has changed, so nothing is drawn"

@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from toolwright.chat.screen import BOLD
+from toolwright.terminal.screen import BOLD
 
 if TYPE_CHECKING:
-    from toolwright.backend import UsableModels
+    from toolwright.app.project import UsableModels
 
 
 def no_model_lines(usable: "UsableModels") -> Iterator[tuple[str, str]]:
     """Lines with their colour, from what is found on this machine."""
-    yield "No model is chosen yet.", BOLD
+    nothing = "" if usable.keys or usable.local else " (found: nothing running on this machine)"
+    yield f"No model yet. /connect adds one{nothing}.", BOLD
     for name in usable.keys[:3]:
         yield f"  /model {name}   there is a key for it", ""
     for name in usable.local[:3]:
