@@ -3,7 +3,8 @@
 from tests.cli.test_hostile_text import tool_call
 from tests.test_display import HOSTILE, unseen
 from toolwright.acp.permission import _asked, _choice, _form
-from toolwright.acp.updates import title_of
+from toolwright.acp.updates import named
+from toolwright.app.shown import view_of
 from toolwright.inbox import Choice, Question
 from toolwright.request import Option
 
@@ -12,7 +13,7 @@ def test_titles_and_questions_hide_nothing() -> None:
     for text in HOSTILE:
         choice = Choice(question=text, header=text, options=(Option(label=text, description=text),))
         question = Question(kind="choice", session_id="ses_1", call_id="call_1", title=text, choices=(choice,))
-        shown = [title_of(tool_call(text))]
+        shown = [str(named(view_of(tool_call(text)))["title"])]
         for asked in (_asked(question, "ses_1", []), _choice(question, choice, "ses_1")):
             shown += [asked["toolCall"]["title"], *(one["name"] for one in asked["options"])]
         form = _form(question, "ses_1")

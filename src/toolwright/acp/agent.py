@@ -16,7 +16,10 @@ from toolwright.acp.outcome import outcome_of
 from toolwright.acp.permission import put
 from toolwright.acp.servers import servers_of
 from toolwright.acp.updates import Updates, plan
-from toolwright.commands import called_by, carry_out
+from toolwright.app.desk import Desk
+from toolwright.app.line import OwnLine, ShellLine, meaning_of
+from toolwright.app.project import LocalProject
+from toolwright.app.shell_line import run_line
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import Event
 from toolwright.extension import Extension
@@ -24,6 +27,7 @@ from toolwright.ids import new_id
 from toolwright.inbox import NOBODY, Answerer, Question, Reply
 from toolwright.jsontypes import Json, JsonView
 from toolwright.messages import Assistant
+from toolwright.proof.goal import goal_of
 from toolwright.rpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Peer, RpcError
 from toolwright.session.prompt import Attached, Prompt
 from toolwright.session.session import Session
@@ -153,6 +157,7 @@ class EditorAgent:
     def _hear(self, workspace: Workspace, event: Event) -> None:
         for session_id, known in list(self._sessions.items()):
             if known.workspace is workspace:
+                known.desk.take(event)
                 for update in known.updates.of(event):
                     self._editor.tell(session_id, update)
 
@@ -182,15 +187,21 @@ class EditorAgent:
 
     def _hold(self, workspace: Workspace, session: Session, cwd: str, *, own: bool) -> Json:
         updates = Updates(workspace, session.id, cwd.rstrip("/") or "/", _title=session.info.title, _mode=session.agent)
-        self._sessions[session.id] = OpenSession(workspace=workspace, session=session, updates=updates, own=own)
+        desk = Desk(project=LocalProject(workspace), agent=session.agent, session=session.info)
+        self._sessions[session.id] = OpenSession(
+            workspace=workspace, session=session, updates=updates, desk=desk, own=own
+        )
         return self._sessions[session.id].state()
 
-    def _announce(self, session_id: str) -> None:
+    def _announce(self, known: OpenSession) -> None:
         """Tell what can be called in a session, if that is news."""
-        known = self._sessions.get(session_id)
-        if known is not None and (commands := known.commands()) != known.announced:
+        session_id = known.session.id
+        if self._sessions.get(session_id) is known and (commands := known.commands()) != known.announced:
             known.announced = commands
             self._editor.tell(session_id, {"sessionUpdate": "available_commands_update", "availableCommands": commands})
+
+    def _announce_soon(self, known: OpenSession) -> None:
+        asyncio.get_running_loop().call_later(ANNOUNCED_AFTER, self._announce, known)
 
     async def _new(self, params: Json) -> Json:
         servers, folders = servers_of(params.get("mcpServers")), folders_of(params.get("additionalDirectories"))
@@ -204,7 +215,7 @@ class EditorAgent:
         session = workspace.sessions.create()
         open_folders(session, folders)
         state = self._hold(workspace, session, params["cwd"], own=bool(servers))
-        asyncio.get_running_loop().call_later(ANNOUNCED_AFTER, self._announce, session.id)
+        self._announce_soon(self._sessions[session.id])
         return {"sessionId": session.id, **state}
 
     async def _found(self, params: Json) -> tuple[Workspace, str]:
@@ -231,7 +242,7 @@ class EditorAgent:
         open_folders(session, folders)
         self._hold(workspace, session, params.get("cwd") or str(self._folder), own=bool(servers))
         known = self._sessions[session_id]
-        known.go_on_as_before()
+        await known.go_on_as_before()
         return known, known.state()
 
     async def _load(self, params: Json) -> Json:
@@ -241,13 +252,13 @@ class EditorAgent:
             self._editor.tell(session_id, update)
         if todos := await known.workspace.todos.of(session_id):
             self._editor.tell(session_id, plan([to_json(one) for one in todos]))
-        self._announce(session_id)
+        self._announce(known)
         await self._editor.told()
         return state
 
     async def _resume(self, params: Json) -> Json:
         known, state = await self._reopened(params)
-        self._announce(known.session.id)
+        self._announce(known)
         return state
 
     async def _list(self, params: Json) -> Json:
@@ -272,7 +283,7 @@ class EditorAgent:
         workspace, session_id = await self._found(params)
         copy = await workspace.sessions.fork(session_id)
         known, state = await self._reopened(params | {"sessionId": copy.id})
-        asyncio.get_running_loop().call_later(ANNOUNCED_AFTER, self._announce, known.session.id)
+        self._announce_soon(known)
         return {"sessionId": copy.id, **state}
 
     async def _close_session(self, params: Json) -> Json:
@@ -315,27 +326,30 @@ class EditorAgent:
             raise
         finally:
             known.prompted = None
-            self._announce(known.session.id)
+            self._announce(known)
             await self._editor.told()
 
     async def _answered(self, known: OpenSession, text: str, files: tuple[Attached, ...]) -> Json:
-        turns, workspace = known.session.turns, known.workspace
-        if text.strip() == "/compact":
-            await turns.compact(known.model)
-            return {"stopReason": "end_turn"}
-        called = called_by(text, workspace.commands)
+        session, desk = known.session, known.desk
         prompt = Prompt(
-            text=text if called else known.with_skill(text),
+            waits=False,
+            text=text,
             files=files,
-            agent=known.session.agent,
-            model=known.model,
-            variant=known.variant,
+            agent=desk.agent,
+            model=desk.model,
+            variant=desk.variant,
             message_id=new_id("msg"),
+            until=goal_of(desk.goal) if desk.goal else None,
         )
-        if called:
-            end = await carry_out(*called, prompt, known.session, workspace.sessions, turns.answer)
-        else:
-            end = await turns.answer(prompt)
+        match meaning_of(text, known.workspace.commands, desk.room):
+            case OwnLine(command=command, rest=rest):
+                for update in known.updates.outcome(await command.run(desk, rest)):
+                    self._editor.tell(session.id, update)
+                return {"stopReason": "end_turn"}
+            case ShellLine(command=line):
+                end = await run_line(session, line, prompt)
+            case _:
+                end = await session.turns.answer_whole(prompt)
         info = end.message.info
         assert isinstance(info, Assistant)
         return outcome_of(info)
@@ -343,7 +357,7 @@ class EditorAgent:
     async def _set_mode(self, params: Json) -> Json:
         known = self._known(params)
         known.choose_mode(str(params.get("modeId", "")))
-        for update in known.updates.mode(known.session.agent):
+        for update in known.updates.mode(known.desk.agent):
             self._editor.tell(known.session.id, update)
         return {}
 

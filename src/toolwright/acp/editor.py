@@ -5,6 +5,7 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any
 
+from toolwright.deadline import time_limit
 from toolwright.jsontypes import Json
 from toolwright.record import record
 from toolwright.rpc import Peer, RpcClosed, RpcError
@@ -77,7 +78,7 @@ class Editor:
         """The answer to a request; RpcError, RpcClosed, or TimeoutError if it takes longer."""
         if self._peer is None:
             raise RpcClosed("There is no editor.")
-        async with asyncio.timeout(seconds):
+        async with time_limit(seconds):
             return await self._peer.request(method, params)
 
     def begin(self, work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":

@@ -6,6 +6,9 @@ from pathlib import Path
 
 from toolwright.acp.updates import Updates
 from toolwright.agents import Agent
+from toolwright.app.desk import Desk, last_prompt
+from toolwright.app.models import ready_models
+from toolwright.app.own import own_commands
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.jsontypes import Json
 from toolwright.models.families import variants
@@ -25,11 +28,10 @@ class OpenSession:
     workspace: Workspace
     session: Session
     updates: Updates
+    desk: Desk
+    """What the user has chosen for it."""
     own: bool = False
     """Whether the workspace is for this session alone, and closed with it."""
-    model: str = ""
-    """What the user has chosen for it; the usual one if empty."""
-    variant: str = ""
     announced: list[Json] | None = None
     """What the editor was told that can be called."""
     prompted: object = None
@@ -57,7 +59,7 @@ class OpenSession:
         ]
         model, names = self.current_model, self._model_names()
         return {
-            "modes": {"currentModeId": self.session.agent, "availableModes": modes},
+            "modes": {"currentModeId": self.desk.agent, "availableModes": modes},
             "models": {"currentModelId": model, "availableModels": [{"modelId": one, "name": one} for one in names]},
             "configOptions": self.options(),
         }
@@ -69,44 +71,44 @@ class OpenSession:
         models = [{"value": name, "name": name} for name in self._model_names()]
         found = [
             _option("model", "Model", self.current_model, models),
-            _option("mode", "Mode", self.session.agent, modes),
+            _option("mode", "Mode", self.desk.agent, modes),
         ]
         if known := self.variants():
             degrees = [{"value": name, "name": name.capitalize()} for name in (NO_VARIANT, *known)]
-            current = self.variant or NO_VARIANT
+            current = self.desk.variant or NO_VARIANT
             found.append(_option("variant", "Thinking", current, degrees) | {"category": "thought_level"})
         return found
 
     @property
     def current_model(self) -> str:
-        return self.model or self.workspace.default_model.partition(",")[0].strip()
+        return self.desk.model or self.workspace.default_model.partition(",")[0].strip()
 
-    def go_on_as_before(self) -> None:
+    async def go_on_as_before(self) -> None:
         """Choose what the last prompt was answered with, if it can still be had."""
-        last = self.session.conversation.last_user()
+        last = last_prompt(await self.desk.open(self.session.id))
         if last is None or str(last.model) == self.current_model:
             return
         with suppress(ToolwrightError):
             self.workspace.connections.open(str(last.model))
-            self.model, self.variant = str(last.model), last.variant or ""
+            self.desk.model = str(last.model)
 
     def choose_mode(self, name: str) -> None:
         there = [one.name for one in self.modes()]
         if name not in there:
             raise UsageError(f"There is no mode {name[:40]!r}: {', '.join(there)}.")
-        self.session.agent = name
+        self.desk.agent = name
 
     def choose_model(self, name: str) -> None:
         self.workspace.connections.open(name)
-        self.model = name
-        if self.variant not in self.variants():
-            self.variant = ""
+        self.desk.model = name
+        if self.desk.variant not in self.variants():
+            self.desk.variant = ""
 
     def choose_variant(self, name: str) -> None:
         there = [NO_VARIANT, *self.variants()]
         if name not in there:
             raise UsageError(f"There is no variant {name[:40]!r}: {', '.join(there)}.")
-        self.variant = "" if name == NO_VARIANT else name
+        self.desk.variant = "" if name == NO_VARIANT else name
 
     def modes(self) -> list[Agent]:
         """The agents that a person can talk to."""
@@ -120,33 +122,18 @@ class OpenSession:
 
     def commands(self) -> list[Json]:
         """What can be called by `/name`, as the editor offers it."""
+        named = self.workspace.commands.all()
         listed = [
             {"name": one.name, "description": one.description or one.name}
             | ({"input": {"hint": " ".join(one.hints)}} if one.hints else {})
-            for one in self.workspace.commands.all()
+            for one in named
         ]
-        names = {one["name"] for one in listed}
-        listed += [
-            {"name": one.name, "description": one.description, "input": {"hint": "what to use it for"}}
-            for one in self.workspace.skills.all().values()
-            if one.name not in names
-        ]
-        return [*listed, {"name": "compact", "description": "put a summary in the place of the conversation"}]
-
-    def with_skill(self, text: str) -> str:
-        """A prompt that begins with the name of a skill, in words that have it loaded; any other as it is."""
-        name, _, rest = text.removeprefix("/").partition(" ")
-        if not text.startswith("/") or name.strip() not in self.workspace.skills.all():
-            return text
-        return f"Load the skill {name.strip()} with the skill tool and do as it says.\n\n{rest}".strip()
+        taken = {one.name for one in named}
+        ours = own_commands(self.desk.room).values()
+        return [*listed, *({"name": one.name, "description": one.help} for one in ours if one.name not in taken)]
 
     def _model_names(self) -> list[str]:
-        from toolwright.server.shapes import providers_json
-
-        found = providers_json(self.workspace)
-        ready = (one for one in found["all"] if one["id"] in found["connected"])
-        names = (f"{one['id']}/{model}" for one in ready for model in one["models"])
-        return list(dict.fromkeys([self.current_model, *names]))
+        return list(dict.fromkeys([self.current_model, *ready_models(self.workspace)]))
 
 
 def _option(name: str, title: str, current: str, choices: list[Json]) -> Json:

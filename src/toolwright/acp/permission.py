@@ -6,7 +6,6 @@ from typing import Any
 from toolwright.acp.editor import Editor
 from toolwright.acp.open_session import OpenSession
 from toolwright.acp.patched import patched
-from toolwright.acp.updates import kind_of
 from toolwright.display import visible
 from toolwright.inbox import Choice, Question, Reply
 from toolwright.jsontypes import Json
@@ -39,12 +38,13 @@ async def _request(question: Question, known: OpenSession) -> Json:
     """What `session/request_permission` is sent; the exact rule of an `always` is in its name."""
     options = [{"optionId": "once", "kind": "allow_once", "name": "Allow once"}]
     for at, pattern in enumerate(question.always):
-        rule = f"`{pattern}`" if question.permission == "bash" else f"{question.permission} `{pattern}`"
+        permission, _, text = question.rule(pattern).partition(" ")
+        rule = f"`{text}`" if permission == "bash" else f"{permission} `{text}`"
         name = visible(f"Always allow {rule} in this project", lines=False)
         several = len(question.always) > 1
         options.append({"optionId": f"always:{at}" if several else "always", "kind": "allow_always", "name": name})
     options.append({"optionId": "reject", "kind": "reject_once", "name": "Reject"})
-    content = await _content(question, known)
+    content = [*_act_texts(question), *await _content(question, known)]
     named = question.arguments.get("filePath")
     paths = [one["path"] for one in content if one["type"] == "diff"]
     if not paths and isinstance(named, str) and named and "\0" not in named:
@@ -53,7 +53,7 @@ async def _request(question: Question, known: OpenSession) -> Json:
         "toolCall": {
             "toolCallId": question.call_id,
             "title": visible(question.title),
-            "kind": kind_of(question.tool, question.arguments),
+            "kind": known.updates.looks.look(question.tool).kind_of(question.arguments),
             "status": "pending",
             "rawInput": dict(question.arguments),
             "locations": [{"path": path} for path in paths],
@@ -65,6 +65,12 @@ async def _request(question: Question, known: OpenSession) -> Json:
 def _asked(question: Question, session_id: str, options: list[Json]) -> Json:
     call = {"toolCallId": question.call_id, "title": visible(question.title), "kind": "other", "status": "pending"}
     return {"sessionId": session_id, "toolCall": call | {"rawInput": dict(question.arguments)}, "options": options}
+
+
+def _act_texts(question: Question) -> list[Json]:
+    """What it does that no undo reaches."""
+    lines = (visible(str(line), lines=False) for line in question.metadata.get("acts", ()))
+    return [{"type": "content", "content": {"type": "text", "text": line}} for line in lines]
 
 
 async def _content(question: Question, known: OpenSession) -> list[Json]:

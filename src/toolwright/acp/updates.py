@@ -1,61 +1,37 @@
 """What happens in a session, as the updates an editor shows."""
 
-import re
 import time
 from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from toolwright.app.outcome import Changes, Outcome, text_of
+from toolwright.app.shown import Looks, looks_of, view_of
 from toolwright.display import visible
 from toolwright.events import Event, PartUpdated
 from toolwright.files.body import Body, Link, body_at, name_of
 from toolwright.files.journal import JournalEntry
-from toolwright.jsontypes import Json, JsonView
+from toolwright.ids import new_id
+from toolwright.jsontypes import Json
+from toolwright.look import CallView
 from toolwright.messages import Assistant, Message, ReasoningPart, TextPart, User
 from toolwright.parts import Completed, Failed, FilePart, Pending, Running, ToolPart
 from toolwright.record import record
-from toolwright.session.events import MessageUpdated, PartDelta, SessionUpdated, TodoUpdated
+from toolwright.session.events import AgentSwitched, MessageUpdated, PartDelta, SessionUpdated, TodoUpdated
 from toolwright.workspace import Workspace
 
 OUTPUT_SECONDS = 0.1
 OUTPUT = 4096
 """Characters of a command's output that are shown while it runs."""
-_KINDS = {
-    "read": "read",
-    "list": "read",
-    "glob": "search",
-    "grep": "search",
-    "codesearch": "search",
-    "edit": "edit",
-    "write": "edit",
-    "multiedit": "edit",
-    "apply_patch": "edit",
-    "bash": "execute",
-    "webfetch": "fetch",
-    "websearch": "fetch",
-    "todowrite": "think",
-    "task": "think",
-    "plan_exit": "switch_mode",
-    "plan_enter": "switch_mode",
-}
-_SECTION = re.compile(r"^\*\*\* (?:(Add|Update|Delete) File|(Move) to): *(.+?) *$", re.MULTILINE)
+TITLE = 200
+"""Characters of a call's title."""
 LARGEST = 4 * 1024 * 1024
 """Bytes of a file that a difference is shown of."""
 
 
-def kind_of(tool: str, given: JsonView) -> str:
-    """What sort of thing a call does; of a patch, what all of it does."""
-    if tool == "apply_patch":
-        words = {word for word, _ in _sections(given)}
-        return "delete" if words == {"Delete"} else "move" if words == {"Update", "Move"} else "edit"
-    return _KINDS.get(tool, "other")
-
-
-def _sections(given: JsonView) -> list[tuple[str, str]]:
-    """What a patch does, each with the file it does it to."""
-    patch = given.get("patchText")
-    found = _SECTION.finditer(patch) if isinstance(patch, str) else ()
-    return [(one[1] or one[2], one[3]) for one in found]
+def named(view: CallView) -> Json:
+    """What a call is called, and its kind."""
+    return {"title": visible(view.title)[:TITLE], "kind": view.kind}
 
 
 def text_block(text: str) -> Json:
@@ -86,6 +62,10 @@ class Updates:
     """The last state told of each call."""
     _shown_at: dict[str, float] = field(default_factory=dict[str, float])
     _title: str = ""
+    looks: Looks = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.looks = looks_of(self.workspace)
 
     def of(self, event: Event) -> list[Json]:
         match event:
@@ -102,8 +82,8 @@ class Updates:
             case SessionUpdated(info=info) if info.id == self.session_id and info.title != self._title:
                 self._title = info.title
                 return [{"sessionUpdate": "session_info_update", "title": visible(info.title, lines=False)}]
-            case MessageUpdated(info=User() as info) if info.session_id == self.session_id and info.agent != self._mode:
-                return self.mode(info.agent)
+            case AgentSwitched(session_id=self.session_id, agent=agent):
+                return self.mode(agent)
             case MessageUpdated(info=Assistant() as info) if info.session_id == self.session_id and info.finish:
                 return self._usage(info)
         return []
@@ -123,14 +103,14 @@ class Updates:
         state, before = part.state, self._told.get(part.call_id, "")
         if before in ("completed", "failed"):
             return []
+        part = self.looks.with_view(part)
         found: list[Json] = []
         if not before:
             found.append(
                 {
                     "sessionUpdate": "tool_call",
                     "toolCallId": part.call_id,
-                    "title": title_of(part),
-                    "kind": kind_of(part.tool, state.input),
+                    **named(view_of(part)),
                     "status": "pending",
                     "locations": self.locations(part),
                     "rawInput": state.input,
@@ -158,8 +138,7 @@ class Updates:
                 update
                 | {
                     "status": "in_progress",
-                    "title": title_of(part),
-                    "kind": kind_of(part.tool, state.input),
+                    **named(view_of(part)),
                     "locations": self.locations(part),
                     "rawInput": state.input,
                 }
@@ -183,8 +162,7 @@ class Updates:
             "sessionUpdate": "tool_call_update",
             "toolCallId": part.call_id,
             "status": status,
-            "title": title_of(part),
-            "kind": kind_of(part.tool, part.state.input),
+            **named(view_of(part)),
             "content": content,
             "rawInput": part.state.input,
             "rawOutput": {"output": text, "metadata": metadata} if status == "completed" else {"error": text},
@@ -234,15 +212,9 @@ class Updates:
 
     def locations(self, part: ToolPart) -> list[Json]:
         """The files a call is about, with the line to look at if it is known."""
-        given = part.state.input
-        if part.tool == "apply_patch":
-            named = list(dict.fromkeys(path for word, path in _sections(given) if word != "Delete"))
-        else:
-            path = given.get("filePath") or (given.get("path") if part.tool in ("list", "glob", "grep") else None)
-            named = [path] if isinstance(path, str) and path else []
-        places: list[Json] = [{"path": str(Path(self.folder, path))} for path in named if "\0" not in path]
+        places: list[Json] = [{"path": str(Path(self.folder, path))} for path in view_of(part).places]
         changed = part.state.metadata.get("lines") if isinstance(part.state, Completed) else None
-        line = changed[0] if isinstance(changed, list) and changed else given.get("offset")
+        line = changed[0] if isinstance(changed, list) and changed else part.state.input.get("offset")
         if len(places) == 1 and isinstance(line, int) and line > 0:
             places[0]["line"] = line
         return places
@@ -253,6 +225,13 @@ class Updates:
             size = model.limits.context if model.id == info.model_id else size
         cost = {"amount": info.cost, "currency": "USD"}
         return [{"sessionUpdate": "usage_update", "used": info.tokens.total, "size": size, "cost": cost}]
+
+    def outcome(self, outcome: Outcome) -> list[Json]:
+        """What a command of ours came to, as words of the agent; of several lines, as they stand."""
+        text = text_of(outcome).rstrip()
+        if "\n" in text:
+            text = f"```{'diff' if isinstance(outcome, Changes) else ''}\n{text}\n```"
+        return [chunk("agent_message_chunk", new_id("msg"), text_block(text))] if text else []
 
     def replay(self, messages: list[Message]) -> list[Json]:
         """An earlier conversation, whole."""
@@ -272,23 +251,6 @@ class Updates:
                 elif isinstance(part, ToolPart):
                     found += self.call(part)
         return found
-
-
-def title_of(part: ToolPart) -> str:
-    """The call in words: the command itself, or what is done to which file."""
-    return visible(_title_of(part))
-
-
-def _title_of(part: ToolPart) -> str:
-    given = part.state.input
-    if part.tool == "bash" and isinstance(given.get("command"), str):
-        return str(given["command"])[:200] or "bash"
-    if named := [path for _, path in _sections(given)] if part.tool == "apply_patch" else []:
-        return f"Patch {', '.join(named)}"[:200]
-    for name in ("filePath", "path", "pattern", "url", "query", "description"):
-        if isinstance(given.get(name), str) and given[name]:
-            return f"{part.tool.capitalize()} {given[name]}"[:200]
-    return part.tool
 
 
 def plan(todos: Any) -> Json:
