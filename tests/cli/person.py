@@ -8,7 +8,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -68,16 +68,21 @@ class Terminal:
 
 @contextmanager
 def at_terminal(
-    project: Path, *arguments: str, variables: Mapping[str, str] | None = None, full_screen: bool = False
+    project: Path,
+    *arguments: str,
+    variables: Mapping[str, str] | None = None,
+    full_screen: bool = False,
+    within: Sequence[str] = (),
 ) -> Iterator[Terminal]:
     """`tw` with the arguments, in a session of its own whose controlling terminal is ours.
 
-    It writes lines, as where textual is not installed, unless the full screen is wanted.
+    It writes lines, as where textual is not installed, unless the full screen is wanted. `within` is a program that
+    starts it.
     """
     screen, other = pty.openpty()
     environment = {"HOME": str(project.parent / "home"), "PATH": os.environ["PATH"], "TERM": "xterm", "COLUMNS": "100"}
     process = subprocess.Popen(
-        [sys.executable, "-c", _START if full_screen else _WITHOUT_TEXTUAL + _START, *arguments],
+        [*within, sys.executable, "-c", _START if full_screen else _WITHOUT_TEXTUAL + _START, *arguments],
         cwd=project,
         env={**environment, **(variables or {})},
         stdin=other,

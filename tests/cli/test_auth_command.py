@@ -51,12 +51,23 @@ def test_the_list_says_which_key_is_used_and_shows_none(tw: Tw, home: Path, monk
     }
 
 
+def test_several_keys_of_one_provider_have_names(tw: Tw, home: Path) -> None:
+    tw("auth", "openai", stdin="hush-1\n")
+    assert tw("auth", "openai@work", stdin="hush-2\n").code == 0
+    assert tw("auth").out.split() == ["openai", "api", "openai@work", "api"]
+    assert stored(home)["openai@work"]["key"] == "hush-2"
+    assert "openai@work/gpt-" in tw("models", "openai@work").out
+    assert "is no name for an account" in tw("auth", "openai@wo rk", stdin="hush-3\n").err
+    assert tw("auth", "--remove", "openai@work").code == 0
+    assert list(stored(home)) == ["openai"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (
             ("--login", "anthropic"),
-            "There is no login to Anthropic, only to github-copilot, openrouter, google, azure.",
+            "There is no login to Anthropic, only to github-copilot, openrouter, google, azure and what plugins",
         ),
         (("--login", "github-copilot"), "set TOOLWRIGHT_COPILOT_CLIENT_ID to its client id"),
         (("--login", "nobody"), "There is no provider 'nobody'"),

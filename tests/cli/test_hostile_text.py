@@ -8,9 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.test_display import HOSTILE, unseen
-from toolwright.chat.renderer import Renderer
-from toolwright.chat.screen import Screen
-from toolwright.cli.call_text import shown_call
 from toolwright.cli.json_lines import JsonLines
 from toolwright.cli.log import start_log
 from toolwright.cli.options import note, print_json, print_table
@@ -22,6 +19,9 @@ from toolwright.inbox import Question
 from toolwright.messages import Message, ModelRef, Moment, TextPart, User
 from toolwright.parts import Completed, Failed, Span, ToolPart
 from toolwright.session.events import PartDelta, SessionStatus
+from toolwright.terminal.call_text import shown_call
+from toolwright.terminal.renderer import Renderer
+from toolwright.terminal.screen import Screen
 
 
 def tool_call(text: str, *, failed: bool = False) -> ToolPart:
@@ -47,7 +47,10 @@ def _question(text: str) -> Question:
     )
 
 
-KNOWN = tuple(f"  {word}" for word in ("runs", "reads", "writes", "deletes", "goes to", "network", "asks for", "!"))
+KNOWN = tuple(
+    f"  {word}"
+    for word in ("runs", "reads", "writes", "deletes", "goes to", "network", "unclear", "outside", "asks for", "!")
+)
 
 
 def test_nothing_in_a_question_can_leave_its_place(tmp_path: Path) -> None:
@@ -59,8 +62,8 @@ def test_nothing_in_a_question_can_leave_its_place(tmp_path: Path) -> None:
         assert unseen(shown) == []
         assert unseen(_choices(asked, asked.always)) == []
         ours = [line for line in shown.splitlines() if line and not line.startswith(("  │", "    ", "  ! "))]
-        assert [line.split(maxsplit=1)[0] for line in ours][:1] == ["Call"]
-        assert all(line.startswith(("Call of bash", *KNOWN)) for line in ours), shown
+        assert [line.split(maxsplit=1)[0] for line in ours][:1] == ["The"]
+        assert all(line.startswith(("The agent wants to run a command", *KNOWN)) for line in ours), shown
 
 
 def test_words_and_calls_cannot_leave_their_line() -> None:

@@ -83,12 +83,12 @@ def test_the_project_names_no_programs_before_it_is_trusted(tw: Tw) -> None:
 
 
 def test_a_server_that_waits_for_trust_is_told_apart_from_one_that_is_not_here(
-    tw: Tw, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tw: Tw, home: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = home / ".config" / "toolwright" / "toolwright.json"
     settings.parent.mkdir(parents=True)
     settings.write_text('{"lsp": true}')
-    program = tmp_path / "servers" / "rust-analyzer"
+    program = outside / "servers" / "rust-analyzer"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
@@ -122,9 +122,9 @@ def test_doctor_names_a_server_of_the_settings_that_is_not_here(
 
 
 def test_a_server_of_npm_is_installed_into_our_own_folder_without_running_scripts(
-    tw: Tw, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tw: Tw, home: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    npm = tmp_path / "bin" / "npm"
+    npm = outside / "bin" / "npm"
     npm.parent.mkdir()
     npm.write_text('#!/bin/sh\nmkdir -p "$3/node_modules/.bin"\necho "$@" > "$3/asked"\n')
     npm.chmod(0o755)

@@ -58,3 +58,63 @@ def test_hooks_of_the_settings_are_tried_too(tw: Tw, home: Path) -> None:
     assert "run 1 times, blocked 1: exit 2" in outcome.out
     assert "run 0 times, blocked 0: true" in outcome.out
     assert "no-such-guard" in outcome.err
+
+
+EXTENSION = """
+from toolwright import Extension, Hook
+
+
+async def guard(proceed, call, ctx):
+    return await proceed(call)
+
+
+async def summarised(proceed, session_id):
+    await proceed()
+
+
+def where() -> str:
+    'Where.'
+    return ''
+
+
+extension = Extension(name="guard", hooks=[guard, Hook(compaction=summarised)], tools=[where])
+"""
+
+
+def test_a_plugin_that_is_an_extension_is_listed_with_what_it_brings(tw: Tw, home: Path) -> None:
+    add_plugin(home, "guard.py", EXTENSION)
+    add_plugin(home, "broken.py", "extension = 5\n")
+    assert tw("plugin", "list", "--json").json == [
+        {"name": "guard.py", "status": "active", "hooks": ["call", "compaction", "tools"]},
+        {
+            "name": "broken.py",
+            "status": "failed",
+            "hooks": [],
+            "error": "ConfigError: TypeError: 'int' object is not callable",
+        },
+    ]
+    outcome = tw("plugin", "list")
+    assert [line.split()[:2] for line in outcome.out.splitlines()] == [["guard.py", "active"], ["broken.py", "failed"]]
+    assert "no plugins" not in outcome.err
+
+
+def test_the_hooks_of_such_a_plugin_are_verified_and_what_was_tried_is_told(tw: Tw, home: Path) -> None:
+    add_plugin(home, "guard.py", EXTENSION)
+    outcome = tw("plugin", "verify")
+    assert outcome.code == 0
+    assert outcome.out.split() == ["guard.py", "active", "fired:", "call;", "not:", "compaction"]
+    assert "made to happen: a prompt, its requests, calls of bash, todoread and read, a question" in outcome.err
+
+
+def test_agents_and_commands_of_plugins_are_listed(tw: Tw, home: Path) -> None:
+    add_plugin(
+        home,
+        "adding.py",
+        "def plugin(host):\n    def config(settings):\n"
+        "        settings['command']['greet'] = {'template': 'Hello'}\n"
+        "        settings['agent']['guest'] = {'description': 'Visits'}\n"
+        "    return {'config': config}\n",
+    )
+    assert "greet   Hello" in tw("command", "list").out
+    assert "guest" in tw("agent", "list").out
+    assert "Visits" in tw("agent", "show", "guest").out

@@ -34,10 +34,9 @@ def asking(project: Path) -> Path:
 def test_the_diff_and_the_rule_that_always_would_store_are_shown(asking: Path) -> None:
     with calling(asking, "write", WRITE) as terminal:
         terminal.wait_for("words after it")
-        assert "Call of write by the agent build" in terminal.words
+        assert "build wants to write n.txt" in terminal.words
         assert "filePath: n.txt" in terminal.words
         assert "│ +new line" in terminal.words
-        assert "asks for edit: n.txt" in terminal.words
         assert "a yes, and store for this project, always: edit *" in terminal.words
         terminal.type("y")
         assert terminal.exit_code() == 0
@@ -98,13 +97,13 @@ def test_a_rule_is_edited_before_it_is_stored_and_one_that_does_not_answer_is_no
         terminal.wait_for("Store instead of edit *")
         terminal.seen = ""
         terminal.type("elsewhere/*")
-        terminal.wait_for("does not answer this question")
+        terminal.wait_for("would not cover this call")
         terminal.wait_for("words after it")
         terminal.seen = ""
         terminal.type("e")
         terminal.wait_for("Store instead of edit *")
         terminal.type(json.loads(WRITE)["filePath"])
-        terminal.wait_for("answers this question, and none that was asked before")
+        terminal.wait_for("Covers this call; none of the earlier ones")
         terminal.type("a")
         assert terminal.exit_code() == 0
     stored = json.loads((asking.parent / "home/.local/share/toolwright/approvals.json").read_text())
@@ -116,13 +115,13 @@ def test_a_command_is_shown_whole_with_what_it_was_understood_to_do(project: Pat
     with calling(project, "bash", json.dumps({"command": command, "description": "Clean"})) as terminal:
         terminal.wait_for("words after it")
         for told in (
-            "Call of bash by the agent build",
+            "build wants to run a command",
             f"│ {command}",
             "runs rm -rf /var/none/other echo done",
             "writes out.txt",
             "deletes /var/none/other (outside the project)",
             "network none",
-            "asks for external_directory: /var/none/other",
+            "outside /var/none/other",
         ):
             assert told in terminal.words
         terminal.type("n")

@@ -95,7 +95,8 @@ def test_every_subcommand_has_one_too(tw: Tw, words: str, capsys: pytest.Capture
             "60",
             """\
 usage: tw auth [-h] [--directory DIR] [--trust] [--pure]
-               [--login | --remove] [--port PORT]
+               [--login | --remove] [--method WAY]
+               [--port PORT] [--tunnel]
                [provider]
 
 """,
@@ -109,7 +110,9 @@ usage: tw auth
        [--trust]
        [--pure]
        [--login | --remove]
+       [--method WAY]
        [--port PORT]
+       [--tunnel]
        [provider]
 
 """,
@@ -140,10 +143,10 @@ def test_a_usage_too_long_for_the_terminal_is_broken_between_its_options(
         (["permission", "explain"], "the following arguments are required: tool. See"),
         (["--directory"], "--directory needs the name of a folder."),
         (["--trust"], "Name a command. See tw --help."),
-        (["attach", "nonsense", "hi"], "'nonsense' is no address of a server: it must begin with http:// or https://."),
+        (["attach", "nonsense", "hi"], "There is no run 'nonsense'. tw run --bg begins one."),
         (["run", "hi", "-m", "scripted/none.json"], "none.json cannot be read as a script: No such file or directory."),
         (["serve", "--port", "99999"], "argument --port: 99999 is not between 0 and 65535. See tw serve --help."),
-        (["session", "list", "--limit", "-1"], "argument --limit: -1 is not above 0."),
+        (["session", "list", "--limit", "-1"], "argument --limit/-n/--max-count: -1 is not above 0."),
         (["session", "import", "none.json"], "none.json cannot be read as a session: No such file or directory."),
         (["models", "nope"], "There is no provider 'nope'. There are: "),
         (["tool", "show"], "the following arguments are required: id. See tw tool show --help."),

@@ -100,3 +100,9 @@ def test_of_an_option_given_twice_the_last_counts_and_that_is_told(tw: Tw) -> No
     assert twice.err == "--agent is given twice; build counts, plan does not\n"
     assert twice.out == tw("tool", "list", "--agent", "build").out
     assert tw("tool", "list", "--agent", "build", "--agent", "build").err == ""
+
+
+def test_options_of_the_command_that_is_explained_are_its_own(tw: Tw) -> None:
+    outcome = tw("permission", "explain", "bash", "ls", "-h")
+    assert "'ls -h'" in outcome.out
+    assert "usage" not in outcome.out.lower()

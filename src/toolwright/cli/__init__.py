@@ -11,17 +11,27 @@ COMMANDS = {
     "chat": "talk with an agent here; tw alone on a terminal does the same",
     "run": "give an agent a prompt and watch it work",
     "session": "list, show, copy and delete sessions; undo their changes",
+    "stats": "what the sessions here have taken: tokens, money, by model and tool",
+    "blame": "which call wrote a line, for which prompt, and who allowed it",
     "undo": "undo the changes of the last turn",
-    "redo": "undo the last undo",
+    "redo": "redo what was undone",
     "serve": "serve sessions over HTTP, for a browser and for other clients",
     "web": "the same, for the page in your browser",
-    "attach": "talk with an agent on a server that runs elsewhere",
+    "attach": "talk with a run in the background, or with an agent on a server elsewhere",
+    "ps": "the runs in the background (tw run --bg), and how they are",
+    "logs": "what was said and done in one of them",
+    "stop": "end one of them",
     "acp": "work as the agent of an editor, over the Agent Client Protocol",
     "tool": "list the tools, show one, or call one as an agent would",
     "agent": "list the agents, show what one may do, or write a new one",
     "command": "list the commands: prompts with a name",
     "plugin": "list the plugins, or try whether they work",
     "permission": "explain a decision, test your rules, list and revoke approvals",
+    "hook": "judge the calls of Claude Code by our rules, as a hook of its own",
+    "import": "permissions of Claude Code, Codex or Gemini CLI as rules of ours",
+    "network": "what commands may reach, who says so, and what went where",
+    "copy": "copies of the project to work in beside it",
+    "merge": "bring the work of copies back, as far as your check accepts it",
     "eval": "give an agent a file of tasks, each in a copy of its own, and compare",
     "config": "show the settings that hold here and where each comes from",
     "lsp": "the language servers here, the errors they find, and how to get one",
@@ -30,7 +40,7 @@ COMMANDS = {
     "gc": "remove what is old, and tell how much room is taken",
     "mcp": "MCP servers: list, add and log in to them; offer our tools as one",
     "trust": "let this project's own rules and code take effect",
-    "completion": "print a script with which your shell completes commands and options",
+    "completion": "print a script with which your shell completes commands, or the manual page",
     "doctor": "check this machine: programs, folders, sandbox, settings",
 }
 
@@ -64,12 +74,12 @@ def main(arguments: list[str] | None = None) -> int:
     if given in (["--version"], ["-V"], ["-v"], ["version"]):
         from toolwright import __version__
 
-        print(__version__)
+        sys.stdout.write(f"{__version__}\n")
         return 0
     if _is_chat(given):
         given = ["chat", *given]
     if given in ([], ["--help"], ["-h"], ["help"]):
-        print(_help(), end="")
+        sys.stdout.write(_help())
         return 0 if given else 2
     if given[0] == "help":
         given = [*given[1:], "--help"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from toolwright.cli.dispatch import DONE
 from toolwright.cli.options import Parser, parser
+from toolwright.cli.output import say
 from toolwright.errors import UsageError
 
 
@@ -18,7 +19,7 @@ def main(arguments: list[str]) -> int:
         return store_key(arguments[1:])
     options = _parser().parse_args(arguments)
     if options.print_config:
-        print(_fragment(options.print_config))
+        say(_fragment(options.print_config), lines=True)
         return DONE
     asyncio.run(
         _serve(
@@ -68,7 +69,7 @@ require("codecompanion").setup({
 
 async def _serve(folder: Path, *, trust: bool, pure: bool) -> None:
     from toolwright.acp.agent import EditorAgent
-    from toolwright.cli.options import answer_plugins
+    from toolwright.cli.options import answer_plugins, let_copies_be_made
     from toolwright.extension import Extension
     from toolwright.inbox import Answerer
     from toolwright.jsontypes import JsonView
@@ -95,6 +96,7 @@ async def _serve(folder: Path, *, trust: bool, pure: bool) -> None:
             path, answer=answer, client="acp", keep=True, trust=trust, pure=pure, config=config, extensions=extensions
         )
         answer_plugins(workspace)
+        let_copies_be_made(workspace)
         return workspace
 
     agent = EditorAgent(folder, make)

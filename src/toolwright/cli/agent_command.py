@@ -1,11 +1,14 @@
 """tw agent: list the agents, show one with all its rules, write a new one."""
 
 import argparse
+import asyncio
 from pathlib import Path
 from typing import Any
 
 from toolwright.agents import Agent, RuledAgent
+from toolwright.cli.joined import join
 from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
+from toolwright.cli.output import say
 from toolwright.config.content import content_of
 from toolwright.config.trust import Trust, is_trusted
 from toolwright.errors import UsageError
@@ -19,8 +22,10 @@ def main(arguments: list[str]) -> int:
     workspace = open_from(options)
     match options.action:
         case "list":
+            asyncio.run(join(workspace))
             _list(workspace, options)
         case "show":
+            asyncio.run(join(workspace))
             _show(workspace, options)
         case _:
             _create(workspace, options)
@@ -68,15 +73,17 @@ def _show(workspace: Workspace, options: argparse.Namespace) -> None:
     if options.json:
         print_json(_record(workspace, agent))
         return
-    print(f"{agent.name}  ({agent.mode}{', hidden' if agent.hidden else ''})")
-    print(agent.description or "no description")
+    say(f"{agent.name}  ({agent.mode}{', hidden' if agent.hidden else ''})")
+    if agent.other_name:
+        say(f"also: {agent.other_name}")
+    say(agent.description or "no description", lines=True)
     for name in ("model", "variant", "temperature", "top_p", "steps", "color"):
         if getattr(agent, name) not in ("", None):
-            print(f"{name}: {getattr(agent, name)}")
-    print("\nrules, weakest first; the last that fits wins")
+            say(f"{name}: {getattr(agent, name)}")
+    say("\nrules, weakest first; the last that fits wins", lines=True)
     print_table([("  " + layer, str(rule), rule.source) for layer, rule in _rules(workspace.agents.ruled(agent))])
     if agent.prompt:
-        print(f"\nprompt\n{agent.prompt}")
+        say(f"\nprompt\n{agent.prompt}", lines=True)
 
 
 def _record(workspace: Workspace, agent: Agent) -> Json:
@@ -99,7 +106,7 @@ def _rules(ruled: RuledAgent) -> list[tuple[str, Any]]:
 
 def _create(workspace: Workspace, options: argparse.Namespace) -> None:
     _refuse_bad_name(options.name)
-    if options.name in workspace.agents.by_name:
+    if options.name in workspace.agents:
         raise UsageError(f"There is an agent {options.name!r} already; tw agent show {options.name} tells where.")
     folder = workspace.folders.config if options.user else workspace.config.directory / ".toolwright"
     file: Path = folder / "agent" / f"{options.name}.md"
@@ -108,8 +115,10 @@ def _create(workspace: Workspace, options: argparse.Namespace) -> None:
     with file.open("x", encoding="utf-8") as stream:
         stream.write(_markdown(options))
     if trusted:  # what the user adds to a project they trust is trusted too
-        Trust(workspace.folders.trust).add(content_of(workspace.config.directory, workspace.folders))
-    print(file)
+        trust = Trust(workspace.folders.trust)
+        imported = trust.imported(workspace.config.root)
+        trust.add(content_of(workspace.config.directory, workspace.folders, imported))
+    say(str(file))
     note(f"Edit it to say more; tw agent show {options.name} shows how it is read.")
 
 

@@ -1,11 +1,12 @@
 """tw auth: store a provider's key or log in to it, list whose keys are there, remove one."""
 
 import argparse
+import asyncio
 import getpass
 import sys
 
-from toolwright.auth import AuthFile
-from toolwright.cli.options import note, open_from, parser, port, print_table
+from toolwright.auth import AuthFile, checked_key
+from toolwright.cli.options import add_tunnel, note, open_from, parser, port, print_table
 from toolwright.cli.other_setups import keys_elsewhere
 from toolwright.errors import UsageError
 from toolwright.models.catalog import ProviderInfo
@@ -17,14 +18,13 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     workspace = open_from(options, warn=False)
     file = AuthFile(workspace.folders.auth)
+    if options.login:
+        return asyncio.run(_log_in(options))
     if options.remove:
         file.remove(_named(options))
-    elif options.login or options.provider:
+    elif options.provider:
         provider = workspace.connections.catalog.provider(_named(options))
-        if options.login:
-            _log_in(workspace, file, provider, options.port)
-        else:
-            file.put(provider.id, _key(provider.name))
+        file.put(provider.id, _key(provider.name))
         note(f"stored in {file.path}, readable by you alone")
     else:
         print_table(_listed(workspace, file))
@@ -37,15 +37,21 @@ def main(arguments: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     made = parser(
         "auth",
-        "Keys for model providers. A key is read from the terminal without being shown, or from stdin.",
-        examples="  tw auth anthropic\n  tw auth openai < key.txt\n  tw auth --login openrouter\n"
+        "Keys for model providers. A key is read from the terminal without being shown, or from stdin."
+        " Several keys of one provider have names, as in anthropic@work; so have their models.",
+        examples="  tw auth anthropic\n  tw auth anthropic@work\n  tw auth openai < key.txt\n"
+        "  tw auth --login openrouter\n"
         "  tw auth --remove openai",
     )
     made.add_argument("provider", nargs="?", default="")
     chosen = made.add_mutually_exclusive_group()
-    chosen.add_argument("--login", action="store_true", help=f"log in instead: {', '.join(PROVIDERS)}")
+    chosen.add_argument(
+        "--login", action="store_true", help=f"log in instead: {', '.join(PROVIDERS)}, and what plugins log in to"
+    )
     chosen.add_argument("--remove", action="store_true", help="forget the key of this provider")
+    made.add_argument("--method", default="", metavar="WAY", help="with --login: its number or label, of several")
     made.add_argument("--port", type=port, help="with --login openrouter: where the browser comes back to (3000)")
+    add_tunnel(made)
     return made
 
 
@@ -69,27 +75,41 @@ def _named(options: argparse.Namespace) -> str:
     return name
 
 
-def _log_in(workspace: Workspace, file: AuthFile, provider: ProviderInfo, port: int | None) -> None:
-    import asyncio
+async def _log_in(options: argparse.Namespace) -> int:
+    from toolwright.app.logins import plugin_logins
 
+    async with open_from(options) as workspace:
+        name, file = _named(options), AuthFile(workspace.folders.auth)
+        brought = await plugin_logins(workspace)
+        if brought is not None and brought.ways(name):
+            from toolwright.cli.plugin_login import log_in_by_plugin
+
+            await log_in_by_plugin(brought, name, options.method)
+            ignored = ""  # what a plugin logs in to goes by its login
+        else:
+            provider = workspace.connections.catalog.provider(name)
+            await _log_in_ourselves(workspace, file, provider, options)
+            ignored = next((one for one in provider.env if workspace.environment.get(one)), "")
+        note(f"stored in {file.path}, readable by you alone")
+        if ignored:
+            note(f"warning: {ignored} is set and goes before this login")
+    return 0
+
+
+async def _log_in_ourselves(
+    workspace: Workspace, file: AuthFile, provider: ProviderInfo, options: argparse.Namespace
+) -> None:
     from toolwright.models.logins import log_in
 
-    if provider.id not in PROVIDERS:
+    if provider.service not in PROVIDERS:
         raise UsageError(
-            f"There is no login to {provider.name}, only to {', '.join(PROVIDERS)}. "
+            f"There is no login to {provider.name}, only to {', '.join(PROVIDERS)} and what plugins log in to. "
             f"Store a key instead: tw auth {provider.id}."
         )
-    file.store(provider.id, asyncio.run(log_in(provider.id, workspace.environment, note, port)))
-    ignored = next((name for name in provider.env if workspace.environment.get(name)), "")
-    if ignored:
-        note(f"warning: {ignored} is set and goes before this login")
+    record = await log_in(provider.service, workspace.environment, note, options.port, tunnel=options.tunnel)
+    file.store(provider.id, record)
 
 
 def _key(provider: str) -> str:
     asked = getpass.getpass(f"Key for {provider}: ") if sys.stdin.isatty() else sys.stdin.readline()
-    key = asked.strip()
-    if not key:
-        raise UsageError("The key is empty; nothing was stored.")
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise UsageError("This is no key: a key has letters, digits and signs, and no blanks. Nothing was stored.")
-    return key
+    return checked_key(asked)

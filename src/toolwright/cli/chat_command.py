@@ -6,8 +6,8 @@ import sys
 from importlib.util import find_spec
 
 from toolwright.cli.options import parser
-from toolwright.cli.terminal import is_terminal
 from toolwright.errors import UsageError
+from toolwright.terminal.typed import is_terminal
 
 
 def main(arguments: list[str]) -> int:

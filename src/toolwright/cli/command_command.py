@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 
+from toolwright.cli.joined import join
 from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
 from toolwright.commands import Command
 from toolwright.jsontypes import Json
@@ -15,9 +16,7 @@ def main(arguments: list[str]) -> int:
 async def _list(options: argparse.Namespace) -> int:
     workspace = open_from(options)
     commands = workspace.commands
-    if workspace.settings.mcp:
-        async with workspace:
-            await workspace.mcp.known()
+    await join(workspace)
     found = commands.all()
     if options.json:
         print_json(list(map(_shown, found)))

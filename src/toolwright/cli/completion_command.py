@@ -10,6 +10,7 @@ from pathlib import Path
 
 from toolwright.cli import COMMANDS
 from toolwright.cli.options import open_from, parser
+from toolwright.cli.output import say
 from toolwright.errors import ToolwrightError
 from toolwright.workspace import Workspace
 
@@ -20,26 +21,33 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] and arguments[0] in _NAMES:
         # What the scripts below ask for while somebody types: names, and never a complaint.
         with Path(os.devnull).open("w") as nowhere, redirect_stderr(nowhere):
-            print("\n".join(asyncio.run(_names(_NAMES[arguments[0]]))))
+            for name in asyncio.run(_names(_NAMES[arguments[0]])):
+                say(name)
         return 0
     options = _parser().parse_args(arguments)
+    if options.shell == "man":
+        from toolwright.cli.manual import manual_page
+
+        say(manual_page(), lines=True, end="")
+        return 0
     between = " " if options.shell == "fish" else " | "
     script = _SCRIPTS[options.shell].replace("TABLE", _table(options.shell))
-    print(script.replace("ACTIONS", between.join(_of_one_session())), end="")
+    say(script.replace("ACTIONS", between.join(_of_one_session())), lines=True, end="")
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     made = parser(
         "completion",
-        "Prints a script for your shell, which then completes commands and options.",
+        "Prints a script for your shell, which then completes commands and options; or the manual page.",
         examples=(
             '  eval "$(tw completion bash)"                             in ~/.bashrc\n'
             '  eval "$(tw completion zsh)"                              in ~/.zshrc, after compinit\n'
-            "  tw completion fish > ~/.config/fish/completions/tw.fish"
+            "  tw completion fish > ~/.config/fish/completions/tw.fish\n"
+            "  tw completion man > ~/.local/share/man/man1/tw.1         for man tw"
         ),
     )
-    made.add_argument("shell", choices=("bash", "zsh", "fish"))
+    made.add_argument("shell", choices=("bash", "zsh", "fish", "man"))
     return made
 
 

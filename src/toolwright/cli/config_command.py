@@ -2,8 +2,9 @@
 
 import argparse
 
-from toolwright.cli.hiding import masked
+from toolwright.app.masking import masked
 from toolwright.cli.options import open_from, parser, print_json
+from toolwright.cli.output import say
 
 
 def main(arguments: list[str]) -> int:
@@ -19,15 +20,15 @@ def main(arguments: list[str]) -> int:
     if options.json:
         print_json(merged)
         return 0
-    print(f"project   {config.root}  ({'trusted' if workspace.trusted else 'not trusted'})")
-    print(f"data      {workspace.folders.data}")
+    say(f"project   {config.root}  ({'trusted' if workspace.trusted else 'not trusted'})")
+    say(f"data      {workspace.folders.data}")
     for source in config.sources:
-        print(f"{source.level:<10}{source.name}")
+        say(f"{source.level:<10}{source.name}")
     for agent in config.agents:
         if not agent.path:
-            print(f"{agent.source.level:<10}{agent.source.name}")
+            say(f"{agent.source.level:<10}{agent.source.name}")
     if not config.sources:
-        print(f"no configuration file; {config.directory / 'toolwright.json'} would be read")
+        say(f"no configuration file; {config.directory / 'toolwright.json'} would be read")
     if merged:
         print_json(merged)
     return 0

@@ -3,18 +3,17 @@
 import argparse
 import asyncio
 import shlex
-import shutil
 import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from toolwright.chat.renderer import Renderer
-from toolwright.cli.call_text import shown_call
-from toolwright.cli.changes import shown_change
+from toolwright.app.project import LocalProject
+from toolwright.app.shown import looks_of
 from toolwright.cli.options import note, parser
+from toolwright.cli.output import say
 from toolwright.cli.questions import TerminalUser
-from toolwright.cli.terminal import is_terminal
+from toolwright.config.places import own_programs
 from toolwright.demo.project import write_project
 from toolwright.demo.script import PROMPT, turns
 from toolwright.errors import UsageError
@@ -22,7 +21,10 @@ from toolwright.folders import make_temporary
 from toolwright.inbox import Answerer, Question, Reply
 from toolwright.models.info import ModelInfo
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
-from toolwright.session.undo import Undo
+from toolwright.terminal.call_text import shown_call
+from toolwright.terminal.changes import shown_change
+from toolwright.terminal.renderer import Renderer
+from toolwright.terminal.typed import is_terminal
 from toolwright.workspace import Workspace, open_workspace
 
 SETTINGS = '{\n  // In this project deleting is asked about.\n  "permission": {"bash": {"rm *": "ask"}}\n}\n'
@@ -89,42 +91,37 @@ async def _play(workspace: Workspace, folder: Path) -> int:
     session = workspace.session()
     note(f"A small project with a fault, in {folder}\n\n> {PROMPT}\n")
     view = Renderer.of_terminal(session.id)
-    workspace.bus.subscribe(view)
+    looks = looks_of(workspace)
+    workspace.bus.subscribe(lambda event: view(looks.event(event)))
     async with view.ticking():
         result = await session.prompt(PROMPT)
-    undo = await Undo.of(workspace.files, session.conversation)
-    _print_diff(undo, folder)
+    say("\nWhat has changed\n", lines=True)
+    for plan in await LocalProject(workspace).changes(session.id):
+        say(shown_change(plan.path, *plan.turned().shown(), folder), lines=True)
     _say_how_to_go_on(workspace, session.id, folder)
     return 1 if result.error is not None else 0
 
 
-def _print_diff(undo: Undo, folder: Path) -> None:
-    from toolwright.session.undo import Selection
-
-    print("\nWhat has changed\n")
-    for plan in undo.plan(Selection(turn=undo.conversation.messages[0].info.id)):
-        print(shown_change(plan.path, plan.restored, plan.present, folder))
-
-
 def _say_how_to_go_on(workspace: Workspace, session_id: str, folder: Path) -> None:
     tw, where = _program(), shlex.quote(str(folder))
-    print(
+    say(
         f"The session is {session_id}, stored in {workspace.folders.database}.\n"
         f"  {tw} session show last --directory {where}\n"
         f"  {tw} session revert last --directory {where}     undoes the changes\n\n"
         "With a real model: set a key, such as ANTHROPIC_API_KEY, and\n"
         f"  {tw} run 'what does this project do?' --model anthropic/claude-sonnet-5-5\n"
-        f"{tw} models lists the known models; a local server works by its address."
+        f"{tw} models lists the known models; a local server works by its address.",
+        lines=True,
     )
     if tw != "tw":
         bin_folder = shlex.quote(str(Path(sys.argv[0]).absolute().parent))
-        print(f'\ntw is not on your path yet; this puts it there: export PATH={bin_folder}:"$PATH"')
+        say(f'\ntw is not on your path yet; this puts it there: export PATH={bin_folder}:"$PATH"', lines=True)
 
 
 def _program() -> str:
     """How this program is started from here: by its name, where that leads to it, or by its path."""
     started = Path(sys.argv[0])
-    found = shutil.which("tw")
+    found = own_programs(Path.cwd()).find("tw")
     if started.name != "tw" or (found and Path(found).resolve() == started.resolve()):
         return "tw"
     return shlex.quote(str(started.absolute()))
@@ -132,4 +129,4 @@ def _program() -> str:
 
 def _python() -> str:
     """The Python the demo's tests run with, as one types it."""
-    return "python3" if shutil.which("python3") else shlex.quote(sys.executable)
+    return "python3" if own_programs(Path.cwd()).find("python3") else shlex.quote(sys.executable)

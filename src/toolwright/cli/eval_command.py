@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwright.cli.dispatch import STOPPED
 from toolwright.cli.options import note, parser, print_json, print_table
-from toolwright.display import visible_json
+from toolwright.cli.output import say, say_json
 from toolwright.errors import UsageError
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ async def _run(options: argparse.Namespace) -> int:
             async for result in running:
                 line = results.add(result)
                 if not lines.isatty():
-                    print(visible_json(line), file=lines, flush=True)
+                    say_json(line, to=lines)
                 progress.step(result)
         except asyncio.CancelledError:
             progress.end()
@@ -203,14 +203,15 @@ class ProgressBar:
 
     def end(self) -> None:
         if self.shown:
-            print(file=sys.stderr)
+            say(to=sys.stderr)
         self.shown = False
 
     def _draw(self) -> None:
         if self.shown:
             filled = 30 * self.done // max(1, self.total)
             bar = "█" * filled + "░" * (30 - filled)
-            print(f"\r{bar} {self.done}/{self.total}, {self.passed} passed", end="", file=sys.stderr, flush=True)
+            sys.stderr.write(f"\r{bar} {self.done}/{self.total}, {self.passed} passed")
+            sys.stderr.flush()
 
 
 def _compare(options: argparse.Namespace) -> int:

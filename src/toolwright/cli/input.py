@@ -7,8 +7,8 @@ import stat
 import sys
 
 from toolwright.cli.options import note
-from toolwright.cli.terminal import is_terminal
 from toolwright.errors import UsageError
+from toolwright.terminal.typed import is_terminal
 
 MOST = 10_000_000
 """Bytes of standard input that are taken as part of a prompt."""

@@ -4,12 +4,12 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from importlib.resources import files
 from typing import Any, TextIO
 
+from toolwright.cli.output import say_json
 from toolwright.cli.refusals import Refusal
-from toolwright.display import visible_json
 from toolwright.errors import ToolwrightError
 from toolwright.events import Event, PartUpdated, PermissionAsked, PermissionReplied
 from toolwright.jsontypes import Json
@@ -57,6 +57,7 @@ class JsonLines:
 
     def end(self, result: TurnResult, refused: Sequence[Refusal], code: int, reason: str) -> None:
         """The last line: what the whole came to."""
+        value: Any = result.output
         changes = [{"file": one.file, "additions": one.additions, "deletions": one.deletions} for one in result.changes]
         self._finish(
             text=result.text,
@@ -67,7 +68,9 @@ class JsonLines:
             cost=result.cost,
             changes=changes,
             refused=[to_json(one) for one in refused],
-            error={"name": result.error.kind, "message": str(result.error)} if result.error else None,
+            error={"name": result.error.name, "message": str(result.error)} if result.error else None,
+            **({} if value is None else {"output": value}),
+            **({} if result.evidence is None else {"evidence": result.evidence.as_json()}),
         )
 
     def fail(self, error: ToolwrightError, code: int, reason: str) -> None:
@@ -96,14 +99,15 @@ class JsonLines:
         kind = _line_type(part)
         if kind and part.id not in self._written:
             self._written.add(part.id)
-            self._write(kind, part.session_id, {"part": to_json(part)})
+            told = replace(part, shown=None) if isinstance(part, ToolPart) else part
+            self._write(kind, part.session_id, {"part": to_json(told)})
 
     def _write(self, kind: str, session_id: str, more: Json) -> None:
         line: Json = {"type": kind, "timestamp": time.time_ns() // 1_000_000, "sessionID": session_id}
         if session_id in self._parents:
             line["parentID"] = self._parents[session_id]
         text = json.dumps(line | more, ensure_ascii=False, separators=(",", ":"))
-        print(visible_json(text), file=self.out, flush=True)
+        say_json(text, to=self.out)
 
 
 def _line_type(part: Any) -> str | None:

@@ -5,6 +5,7 @@ import logging
 import os
 import sys
 
+from toolwright.cli.output import say
 from toolwright.display import visible, visible_json
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
@@ -22,7 +23,7 @@ def start_log() -> None:
     wrong = [word for word in words if word not in (*LEVELS, "JSON")]
     if wrong:
         told = f"TOOLWRIGHT_LOG={wrong[0].lower()} means nothing; use debug, info, warning or error, and json if wanted"
-        print(visible(told), file=sys.stderr)
+        say(told, to=sys.stderr)
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLine() if "JSON" in words else TextLine())
     log.addHandler(handler)

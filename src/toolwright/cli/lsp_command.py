@@ -6,7 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from toolwright.cli.options import note, open_from, parser, plural, print_json, print_table, subcommand
+from toolwright.app.words import plural
+from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
+from toolwright.cli.output import say
 from toolwright.errors import ToolError
 from toolwright.lsp.diagnostics import errors, report
 from toolwright.lsp.languages import Languages
@@ -73,8 +75,8 @@ async def _row(languages: Languages, server: LanguageServer, *, start: bool) -> 
         if finder.waits_for_trust(server, sample):
             return {**row, "state": "waits for trust", "told": "may run code of the project; see tw trust"}
         there = finder.root(server, sample) is not None
-        how = server.how_to_get or f"needs {server.commands[0][0]} on PATH"
-        return {**row, "state": "not here" if there else "not for this project", "told": how if there else ""}
+        lacks = finder.lacks(server, sample) or (found.missing if found else "")
+        return {**row, "state": "not here" if there else "not for this project", "told": lacks if there else ""}
     instead = next((one.server.id for one in finder.for_file(sample) if one.server.id in server.after), "")
     told = f"{found.argv[0]} ({instead} is taken instead)" if instead else found.argv[0]
     row |= {"root": str(found.root), "command": list(found.argv), "state": "here", "told": told}
@@ -106,7 +108,7 @@ async def _check(options: argparse.Namespace) -> int:
             results[name] = {"errors": [str(one) for one in wrong], "problems": problems}
             if not options.json:
                 for text in ([report(name, wrong)] if wrong else []) + problems:
-                    print(text)
+                    say(text, lines=True)
     if options.json:
         print_json(results)
     elif not failed:
@@ -154,5 +156,5 @@ def _install(options: argparse.Namespace) -> int:
     from toolwright.programs import installed_servers
 
     workspace = open_from(options)
-    print(install(options.name, installed_servers(workspace.folders.data), workspace.environment))
+    say(install(options.name, installed_servers(workspace.folders.data), workspace.lookup, workspace.environment))
     return 0

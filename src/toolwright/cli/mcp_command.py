@@ -3,11 +3,22 @@
 import argparse
 import asyncio
 import json
-from pathlib import Path
+from typing import Any
 
-from toolwright.cli.options import note, open_from, parser, plural, port, print_json, print_table, subcommand
+from toolwright.app.words import plural
+from toolwright.cli.options import (
+    add_tunnel,
+    note,
+    open_from,
+    parser,
+    port,
+    print_json,
+    print_table,
+    subcommand,
+)
+from toolwright.cli.output import say
+from toolwright.cli.settings_file import settings_file, write_setting
 from toolwright.errors import UsageError
-from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
@@ -27,6 +38,8 @@ def main(arguments: list[str]) -> int:
             return _add(options, program)
         case "auth":
             return asyncio.run(_auth(options))
+        case "accept":
+            return asyncio.run(_accept(options))
         case "logout":
             return _logout(options)
         case _:
@@ -45,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
             "  tw mcp serve --agent plan"
         ),
     )
-    actions = made.add_subparsers(dest="action", required=True, metavar="list|add|auth|logout|serve")
+    actions = made.add_subparsers(dest="action", required=True, metavar="list|add|auth|accept|logout|serve")
     listing = subcommand(actions, "list", "Connect to every server and say how it is")
     listing.add_argument("--json", action="store_true", help="machine-readable")
     adding = subcommand(actions, "add", "Write a server into the configuration: its program after --, or its --url")
@@ -57,12 +70,18 @@ def _parser() -> argparse.ArgumentParser:
     auth = subcommand(actions, "auth", "Log in to a server in the browser")
     auth.add_argument("name")
     auth.add_argument("--no-browser", action="store_true", help="only print the address to open")
+    auth.add_argument("--scope", default="", metavar="SCOPE", help="for what the login is to be good, in quotes")
+    add_tunnel(auth)
+    accepting = subcommand(actions, "accept", "Show tools that are not what they were, and offer them as they are now")
+    accepting.add_argument("name")
+    accepting.add_argument("--show", action="store_true", help="only show what has changed")
     logout = subcommand(actions, "logout", "Forget the login of a server")
     logout.add_argument("name")
     serving = subcommand(actions, "serve", "Offer our tools to another program, on stdio or over HTTP")
     serving.add_argument("--agent", default="", help="under the rules of this agent")
     serving.add_argument("--tools", default="", metavar="A,B", help="offer only these")
     serving.add_argument("--http", type=port, default=None, metavar="PORT", help="on this port of 127.0.0.1")
+    add_tunnel(serving)
     return made
 
 
@@ -108,10 +127,11 @@ def _add(options: argparse.Namespace, program: list[str]) -> int:
         server = {"type": "remote", "url": options.url}
         server |= {"headers": headers} if (headers := _pairs(options.header, ":", "--header")) else {}
     workspace = open_from(options)
-    folder = workspace.folders.config if options.user else workspace.config.root
-    file = next((one for one in (folder / f"toolwright.{end}" for end in ("jsonc", "json")) if one.exists()), None)
-    file = file or folder / "toolwright.json"
-    _write(file, options.name, server)
+    file = settings_file(workspace, user=options.user)
+    entry = json.dumps({options.name: server})
+    write_setting(
+        file, "mcp", lambda said: _with(said, options.name, server), f"Put this under `mcp` yourself: {entry}"
+    )
     note(f"{options.name} is in {file}")
     if not options.user and not getattr(options, "trust", False):
         note("a project's servers are started once you trust it: tw trust")
@@ -128,41 +148,46 @@ def _pairs(given: list[str], between: str, option: str) -> dict[str, str]:
     return found
 
 
-def _write(file: Path, name: str, server: Json) -> None:
-    """Put the server into a file of settings, unless rewriting the file would lose its comments."""
-    text = file.read_text("utf-8") if file.exists() else ""
-    try:
-        settings = read_json(text or "{}")
-        if not isinstance(settings, dict) or not isinstance(settings.get("mcp", {}), dict):
-            raise ValueError("it holds no object of settings")
-    except ValueError as error:
-        entry = json.dumps({name: server})
-        raise UsageError(f"{file} is not changed ({error}). Put this under `mcp` yourself: {entry}") from error
-    settings["mcp"] = {**settings.get("mcp", {}), name: server}
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", "utf-8")
+def _with(said: Any, name: str, server: Json) -> Json:
+    if not isinstance(said, dict | None):
+        raise ValueError("it holds no object of settings")
+    return {**(said or {}), name: server}
 
 
 async def _auth(options: argparse.Namespace) -> int:
+    from toolwright.cli.login_guide import TerminalGuide
     from toolwright.mcp.client.login import log_in
 
     async with open_from(options) as workspace:
         server = workspace.mcp[options.name]
         if server.type != "remote" or server.said.oauth is False:
             raise UsageError(f"{server.name} needs no login: it is {server.type}, or its `oauth` is false.")
-
-        def show(address: str) -> None:
-            note(f"log in at {address}")
-            if not options.no_browser:
-                import webbrowser
-
-                webbrowser.open(address)
-
-        await log_in(server, show)
+        guide = TerminalGuide(workspace.lookup, workspace.folders.state, wants_browser=not options.no_browser)
+        await log_in(server, guide, options.scope, tunnel=options.tunnel)
         note(f"logged in to {server.name}")
         await server.settled()
+        if server.needed is not None and server.needed.scope:
+            note(f"{server.name} needs a wider login: {server.needed.scope}")
+            await log_in(server, guide, server.needed.scope, tunnel=options.tunnel)
+            await server.settled()
+        await guide.finish()
         note(f"{server.name} is {server.status}{f': {server.error}' if server.error else ''}")
         return 0 if server.status == "connected" else 1
+
+
+async def _accept(options: argparse.Namespace) -> int:
+    async with open_from(options) as workspace:
+        server = workspace.mcp[options.name]
+        await server.settled()
+        for tool in server.waiting:
+            say(server.pins.difference(tool))
+        if not server.waiting:
+            note(f"no tool of {server.name} waits{f': {server.error}' if server.error else ''}")
+        elif not options.show:
+            names = ", ".join(str(tool.get("name")) for tool in server.waiting)
+            server.accept()
+            note(f"{server.name} offers again: {names}")
+        return 0
 
 
 def _logout(options: argparse.Namespace) -> int:
@@ -175,19 +200,18 @@ def _logout(options: argparse.Namespace) -> int:
 
 
 async def _serve(options: argparse.Namespace) -> int:
-    from toolwright.mcp.serve.service import ClientAnswers, Service
+    from toolwright.mcp.serve.program import serve_mcp
 
-    answers = ClientAnswers()
     only = [name for name in options.tools.split(",") if name]
-    async with open_from(options, answer=answers) as workspace:
-        service = Service(workspace=workspace, answers=answers, agent=options.agent, only=only)
-        service.prepare()
-        if options.http is None:
-            from toolwright.mcp.serve.stdio import serve_stdio
-
-            await serve_stdio(service)
-        else:
-            from toolwright.mcp.serve.http import serve_http
-
-            await serve_http(service, options.http, workspace.environment.get("TOOLWRIGHT_MCP_TOKEN", ""), note)
+    async with open_from(options) as workspace:
+        token = workspace.environment.get("TOOLWRIGHT_MCP_TOKEN", "")
+        await serve_mcp(
+            workspace,
+            http=options.http,
+            token=token,
+            agent=options.agent,
+            tools=only,
+            tunnel=options.tunnel,
+            say=note,
+        )
     return 0

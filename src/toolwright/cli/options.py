@@ -9,14 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from toolwright.cli.layout import Layout
+from toolwright.cli.output import say, say_json
 from toolwright.cli.words import action_first, close, nearest, options_first
-from toolwright.display import visible, visible_json
+from toolwright.display import visible
 from toolwright.errors import ToolError, UsageError
 from toolwright.jsontext import read_json
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from toolwright.definition import Tool
     from toolwright.inbox import Answerer
-    from toolwright.messages import SessionInfo
+    from toolwright.services import Delegation
+    from toolwright.session.session import Session
+    from toolwright.session.subagents import ElsewhereSession
     from toolwright.workspace import Workspace
 
 
@@ -134,7 +140,12 @@ def subcommand(group: Any, name: str, text: str, *, as_json: bool = False) -> Pa
 
 
 def open_from(
-    options: argparse.Namespace, *, answer: "Answerer | None" = None, keep: bool = False, warn: bool = True
+    options: argparse.Namespace,
+    *,
+    answer: "Answerer | None" = None,
+    keep: bool = False,
+    warn: bool = True,
+    tools: "Sequence[Tool]" = (),
 ) -> "Workspace":
     """The workspace that the options describe. What is odd in the settings is told by the commands that use them."""
     from toolwright.workspace import Workspace
@@ -146,10 +157,12 @@ def open_from(
         client="cli",
         keep=keep,
         pure=getattr(options, "pure", False),
+        tools=tools,
     )
     for warning in workspace.config.warnings if warn else ():
         note(f"warning: {warning}")
     answer_plugins(workspace)
+    let_copies_be_made(workspace)
     if workspace.settings.telemetry or workspace.environment.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
         _trace(workspace)
     return workspace
@@ -169,6 +182,17 @@ def answer_plugins(workspace: "Workspace") -> None:
     workspace.requests = first
 
 
+def let_copies_be_made(workspace: "Workspace") -> None:
+    """Let agents hand work to others in copies. Most never do, and then nothing of that is loaded."""
+
+    def first(parent: "Session", task: "Delegation") -> "AbstractAsyncContextManager[ElsewhereSession]":
+        from toolwright.copies.handing import work_in_copy
+
+        return work_in_copy(workspace, parent, task)
+
+    workspace.elsewhere = first
+
+
 def _trace(workspace: "Workspace") -> None:
     try:
         from toolwright.telemetry import join
@@ -178,32 +202,13 @@ def _trace(workspace: "Workspace") -> None:
         note("warning: traces are asked for, but OpenTelemetry is not installed: pip install 'toolwright[otel]'")
 
 
-async def named_session(workspace: "Workspace", name: str) -> "SessionInfo":
-    """A session of this project: by its id, the beginning of it, its two words, or `last`."""
-    from toolwright.ids import is_id
-
-    if name == "last":
-        return await workspace.sessions.latest()
-    listed = await workspace.sessions.listed(100_000)
-    found = [one for one in listed if name in (one.id, one.slug)] or [
-        one for one in listed if len(name) > len("ses_") and one.id.startswith(name)
-    ]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UsageError(f"{name!r} fits {plural(len(found), 'session')}; give more of its id.")
-    if is_id(name, "ses"):
-        info = await workspace.sessions.info(name)
-        raise UsageError(f"The session {name} belongs to another project; use --directory {info.directory} for it.")
-    raise UsageError(
-        f"There is no session {name!r} in this project. Give an id such as ses_…, its beginning, its two words, or"
-        " last; see tw session list."
+def add_tunnel(to: argparse.ArgumentParser) -> None:
+    """Add the option for ports that are reached by way of another machine."""
+    to.add_argument(
+        "--tunnel",
+        action="store_true",
+        help="let in programs that cannot be looked into, such as a tunnel of ssh, if they bring the secret",
     )
-
-
-def plural(count: int, thing: str) -> str:
-    """`1 file`, `2 files`."""
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def split_model(text: str) -> tuple[str, str]:
@@ -244,7 +249,7 @@ def server_address(text: str) -> str:
 
 
 def print_json(value: Any) -> None:
-    print(visible_json(json.dumps(value, indent=2, ensure_ascii=False)))
+    say_json(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def print_table(rows: Sequence[tuple[str, ...]]) -> None:
@@ -252,8 +257,8 @@ def print_table(rows: Sequence[tuple[str, ...]]) -> None:
     rows = [tuple(visible(cell, lines=False) for cell in row) for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)] if rows else []
     for row in rows:
-        print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip())
+        say("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip())
 
 
 def note(text: str) -> None:
-    print(visible(text), file=sys.stderr)
+    say(text, lines=True, to=sys.stderr)

@@ -63,6 +63,11 @@ class _Place:
         return self.instead or f'they are read with "foreign": {{"{key}": ["{word}"]}} in your settings'
 
 
+_RULES_INSTEAD = (
+    'tw import {0} shows them as our rules; "foreign": {{"{0}": ["permissions"]}} in your settings reads them'
+)
+
+
 def _place(program: str, kind: str, *patterns: str, **more: Any) -> _Place:
     return _Place(program=program, kind=kind, patterns=patterns, **more)
 
@@ -74,8 +79,20 @@ _PLACES = (
     _place("other agents", "skills", ".agents/skills/*/SKILL.md", setting=("skills", "")),
     _place(
         *("Claude Code", "permissions", *CLAUDE_HOOKS),
-        instead="write them as rules under `permission` in toolwright.json",
+        home=CLAUDE_HOOKS[:1],
+        setting=("claude", "permissions"),
+        instead=_RULES_INSTEAD.format("claude"),
         holding='"permissions"',
+    ),
+    _place(
+        *("Codex", "permissions", ".codex/rules/*.rules"),
+        setting=("codex", "permissions"),
+        instead=_RULES_INSTEAD.format("codex"),
+    ),
+    _place(
+        *("Gemini CLI", "permissions", ".gemini/policies/*.toml"),
+        setting=("gemini", "permissions"),
+        instead=_RULES_INSTEAD.format("gemini"),
     ),
     _place(
         "Claude Code", "hooks", *CLAUDE_HOOKS, home=CLAUDE_HOOKS[:1], setting=("claude", "hooks"), holding='"hooks"'

@@ -3,12 +3,12 @@
 import argparse
 import asyncio
 
+from toolwright.app.explaining import RequestExplanation, explain_argument
+from toolwright.app.words import plural
 from toolwright.cli import policy_actions
-from toolwright.cli.options import note, open_from, parser, plural, print_json, print_table, subcommand
-from toolwright.display import visible
+from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
+from toolwright.cli.output import say
 from toolwright.jsontypes import Json
-from toolwright.permission.explain import RequestExplanation, explain, lines
-from toolwright.policy.judging import requests_of
 from toolwright.workspace import Workspace
 
 
@@ -63,16 +63,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 async def _explain(workspace: Workspace, options: argparse.Namespace) -> int:
-    session = workspace.session(options.agent)
-    argument = " ".join(options.args)
-    requests = await requests_of(workspace, session, options.tool, argument)
-    approvals = workspace.gate.approvals.of((session.id,))
-    explained = [explain(session.ruled_agent.policy, request, approvals) for request in requests]
+    # Open, so that hooks, plugins and tools of the project have their say.
+    async with workspace:
+        found = await explain_argument(workspace, options.tool, " ".join(options.args), options.agent)
     if options.json:
-        print_json([_as_json(one) for one in explained])
+        refused = {"permission": options.tool, "decision": "deny", "patterns": [], "advice": found.refusal}
+        print_json([*map(_as_json, found.requests), *([refused] if found.refusal else [])])
         return 0
-    text = "\n\n".join("\n".join(lines(one)) for one in explained)
-    print(visible(text) if text else f"{options.tool} needs no permission for this.")
+    say("\n\n".join("\n".join(passage) for passage in found.passages), lines=True)
     return 0
 
 
@@ -85,6 +83,7 @@ def _as_json(one: RequestExplanation) -> Json:
                 "pattern": pattern.pattern,
                 "shown": pattern.shown,
                 "agent": pattern.policy.agent,
+                "act": pattern.act.line if pattern.act is not None else None,
                 "decision": pattern.action,
                 "winner": str(pattern.decision.rule) if pattern.decision.rule else None,
                 "layer": pattern.decision.layer,
@@ -108,8 +107,8 @@ def _as_json(one: RequestExplanation) -> Json:
 def _list(workspace: Workspace, options: argparse.Namespace) -> int:
     approvals = workspace.gate.approvals.listed()
     if options.json:
-        print_json([{"scope": scope, "permission": one.permission, "pattern": one.pattern} for scope, one in approvals])
+        print_json([{"scope": scope, "permission": one.permission, "pattern": one.text} for scope, one in approvals])
         return 0
-    print_table([(scope, one.permission, one.pattern) for scope, one in approvals])
+    print_table([(scope, one.permission, one.text) for scope, one in approvals])
     note(f"{plural(len(approvals), 'approval')}, in {workspace.folders.approvals}")
     return 0

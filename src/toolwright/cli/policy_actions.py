@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from toolwright.cli.options import open_from, plural, print_json, print_table, subcommand
-from toolwright.display import visible
+from toolwright.app.words import plural
+from toolwright.cli.options import open_from, print_json, print_table, subcommand
+from toolwright.cli.output import say
 from toolwright.errors import UsageError
 from toolwright.permission.rules import Rule
 from toolwright.policy.expectations import read_expectations
@@ -29,7 +30,10 @@ def add_to(actions: Any) -> None:
 async def test(workspace: Workspace, options: argparse.Namespace) -> int:
     from toolwright.policy import table
 
-    rows = await table.rows_of(workspace, read_expectations(_read(options.file), options.file))
+    expected = read_expectations(_read(options.file), options.file)
+    # Open, so that hooks, plugins and tools of the project have their say.
+    async with workspace:
+        rows = await table.rows_of(workspace, expected)
     rules = table.rules_of(workspace.agents)
     unmet = table.unmet(rows, rules) if options.coverage else []
     survived = table.survivors(workspace.agents, rows, rules) if options.mutate else []
@@ -39,12 +43,12 @@ async def test(workspace: Workspace, options: argparse.Namespace) -> int:
         print_json(_test_json(options, rows, rules, unmet, survived, score))
     else:
         print_table([("ok" if row.passed else "FAIL", row.expected.text, _told(row, options.file)) for row in rows])
-        print(f"{len(rows) - len(failed)} passed, {len(failed)} failed")
+        say(f"{len(rows) - len(failed)} passed, {len(failed)} failed")
         if options.coverage:
-            print(f"coverage: {len(rules) - len(unmet)} of {len(rules)} rules are met")
+            say(f"coverage: {len(rules) - len(unmet)} of {len(rules)} rules are met")
             _list(unmet, "no line meets")
         if options.mutate:
-            print(f"mutation score: {score} % of {plural(len(rules), 'rule')}")
+            say(f"mutation score: {score} % of {plural(len(rules), 'rule')}")
             _list(survived, "no line fails when this is flipped:")
     return 1 if failed or survived else 0
 
@@ -80,7 +84,7 @@ def _told(row: Any, file: str) -> str:
 
 def _list(rules: list[Rule], what: str) -> None:
     for rule in rules:
-        print(visible(f"{rule.source}: {what} `{rule}`", lines=False))
+        say(f"{rule.source}: {what} `{rule}`")
 
 
 def _read(file: str) -> str:
@@ -100,8 +104,8 @@ def lint_rules(workspace: Workspace, options: argparse.Namespace) -> int:
         print_json([one.as_json() for one in found])
     else:
         for one in found:
-            print(visible(str(one), lines=False))
-        print(f"{len(found)} found")
+            say(str(one))
+        say(f"{len(found)} found")
     return 1 if found else 0
 
 
@@ -124,7 +128,7 @@ async def simulate_rules(workspace: Workspace, options: argparse.Namespace) -> i
         (f"{one.was} → {one.now}", one.tool, _short(one.arguments), f"`{one.rule}`", one.session) for one in changes
     ]
     print_table(rows)
-    print(f"{plural(len(changes), 'call')} would be decided otherwise")
+    say(f"{plural(len(changes), 'call')} would be decided otherwise")
     return 0
 
 

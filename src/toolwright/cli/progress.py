@@ -4,10 +4,10 @@ import sys
 from dataclasses import field
 from typing import TextIO
 
-from toolwright.display import visible
+from toolwright.cli.output import say
 from toolwright.events import Event, PartUpdated
 from toolwright.jsontypes import Json
-from toolwright.messages import TextPart
+from toolwright.messages import ReasoningPart, TextPart
 from toolwright.parts import Failed, ToolPart
 from toolwright.record import record
 from toolwright.session.events import SessionStatus
@@ -21,13 +21,21 @@ class Quiet:
 
     session_id: str
     notes: TextIO = field(default_factory=lambda: sys.stderr)
+    thinking: bool = False
+    """Whether what the model thinks is shown, too."""
 
     def __call__(self, event: Event) -> None:
         match event:
             case PartUpdated(part=TextPart(metadata={"notAttached": str(told)})):
                 self._tell(told)
+            case PartUpdated(part=ReasoningPart(session_id=self.session_id, time=span, text=str(text))) if (
+                self.thinking and span.end is not None and text.strip()
+            ):
+                say(f"Thinking: {text.strip()}", lines=True, to=self.notes)
             case PartUpdated(part=ToolPart(state=Failed(error=error)) as part):
                 self._tell(f"{part.tool} failed: {_first_line(error)}")
+            case SessionStatus(session_id=self.session_id, status={"type": "busy", "notice": str(told)}):
+                self._tell(told)
             case SessionStatus(session_id=self.session_id, status={"type": "busy", "doing": str(doing)}):
                 self._tell(doing)
             case SessionStatus(session_id=self.session_id, status={"type": "retry", **rest}):
@@ -36,7 +44,7 @@ class Quiet:
                 pass
 
     def _tell(self, text: str) -> None:
-        print(visible(text, lines=False), file=self.notes, flush=True)
+        say(text, to=self.notes)
 
 
 def _retry(status: Json) -> str:

@@ -8,18 +8,23 @@ from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
 
-from toolwright.cli.call_text import behind_bar, shown_call, wrapped
 from toolwright.cli.options import note
-from toolwright.cli.stored_rules import numbered, trial_lines
-from toolwright.cli.terminal import forget_typed, is_terminal, read_line
 from toolwright.display import visible
 from toolwright.errors import UsageError
-from toolwright.inbox import Answerer, Choice, Question, Reply, always_say, exchanged
+from toolwright.inbox import Answerer, Choice, Question, Reply, TakesDefaults, always_say, exchanged
 from toolwright.record import record
+from toolwright.terminal.call_text import behind_bar, shown_call, wrapped
+from toolwright.terminal.stored_rules import numbered, trial_lines
+from toolwright.terminal.typed import forget_typed, is_terminal, read_line
 
 
 def answerer(options: argparse.Namespace) -> Answerer | None:
-    """Who answers: `--yes`, `--no`, the person at the terminal, or nobody."""
+    """Who answers: `--yes`, `--no`, the person at the terminal, or nobody; forms also `--defaults`."""
+    user = _user(options)
+    return TakesDefaults(user) if getattr(options, "defaults", False) else user
+
+
+def _user(options: argparse.Namespace) -> Answerer | None:
     if options.yes and options.no:
         raise UsageError("--yes and --no contradict each other; give one of them.")
     if options.yes and os.environ.get("TOOLWRIGHT_SANDBOX"):
@@ -73,7 +78,7 @@ async def _prompt(question: Question, directory: Path) -> Reply:
 
 async def _edited(question: Question, stored: tuple[str, ...], rule: str) -> tuple[str, ...]:
     """The rules with another in the place of one, if that answers the question."""
-    note(f"Store instead of {visible(f'{question.permission} {rule}', lines=False)}:")
+    note(f"Store instead of {visible(question.rule(rule), lines=False)}:")
     typed = (await read_line()).strip().removeprefix(f"{question.permission} ")
     if not typed:
         return stored
@@ -85,7 +90,7 @@ async def _edited(question: Question, stored: tuple[str, ...], rule: str) -> tup
 
 def _choices(question: Question, stored: Sequence[str]) -> str:
     """The answers there are, and the rule that each would store."""
-    rules = [visible(f"{question.permission} {pattern}", lines=False) for pattern in stored]
+    rules = [visible(question.rule(pattern), lines=False) for pattern in stored]
     lines = ["Allow?", "  y  yes, once"]
     if rules:
         lines += ["  s  yes, and store for this session:", "  a  yes, and store for this project, always:"]
@@ -119,7 +124,7 @@ async def _choose(choice: Choice) -> list[str]:
         + (", several with commas" if choice.multiple else "")
         + (", or your own words" if choice.custom else "")
     )
-    words = [word.strip() for word in (await read_line()).split(",") if word.strip()]
+    words = [word.strip() for word in (await read_line()).split(",") if word.strip()] or list(choice.default or ())
     return [choice.options[int(word) - 1].label if _is_number(word, choice) else word for word in words]
 
 

@@ -2,33 +2,50 @@
 
 import argparse
 import asyncio
+import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from toolwright.chat.renderer import Renderer
+from toolwright.app.desk import Desk
+from toolwright.app.line import Named, OwnLine, PromptLine, meaning_of
+from toolwright.app.naming import named_session
+from toolwright.app.project import LocalProject, Project
+from toolwright.app.words import plural
 from toolwright.cli.dispatch import DONE, FAILED, LIMIT, REFUSED, STOPPED, USAGE
 from toolwright.cli.input import with_piped
 from toolwright.cli.json_lines import JsonLines, line_schema
-from toolwright.cli.options import named_session, note, open_from, parser, plural, positive, print_json
+from toolwright.cli.options import note, open_from, print_json
 from toolwright.cli.other_setups import of_project, untrusted_files
+from toolwright.cli.output import say_result
 from toolwright.cli.progress import Quiet
 from toolwright.cli.questions import answerer
 from toolwright.cli.refusals import Refusals
-from toolwright.cli.terminal import is_terminal, read_line
+from toolwright.cli.run_options import budget_of, goal_from, output_of, require_writable, run_parser
+from toolwright.commands import given_call
+from toolwright.deadline import time_limit
 from toolwright.display import visible
 from toolwright.errors import ToolwrightError, UsageError
+from toolwright.events import Event
+from toolwright.inbox import Answerer
 from toolwright.models.families import require_price, require_variant
+from toolwright.proof.evidence import Evidence
 from toolwright.session.asking import attached_file
-from toolwright.session.budget import Budget
+from toolwright.session.events import SessionIdle
+from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnResult
-from toolwright.session.session import Session
+from toolwright.terminal.renderer import Renderer
+from toolwright.terminal.typed import is_terminal, read_line
 from toolwright.workspace import Workspace
+
+_parser = run_parser
+REST = 1.0
+"""Seconds that the news of a turn may take behind its answer."""
 
 
 def main(arguments: list[str]) -> int:
@@ -37,52 +54,85 @@ def main(arguments: list[str]) -> int:
         print_json(line_schema())
         return DONE
     if options.output:
-        _check_writable(options.output)
-    if options.attach:
-        from toolwright.cli.attached import run_attached
+        require_writable(options.output)
+    options.wanted = output_of(options.json_schema) if options.json_schema else None
+    options.goal = goal_from(options)
+    options.budget = None
+    if options.fork and not (options.session or options.go_on):
+        raise UsageError("--fork copies a session: say which with --session or --continue.")
+    if options.every:
+        from toolwright.cli.repeated import run_every
 
-        return asyncio.run(run_attached(options))
+        return run_every(options, lambda: _once(argparse.Namespace(**vars(options))))
+    if options.if_fails:
+        raise UsageError("--if-fails goes with --every.")
+    return _once(options)
+
+
+def _once(options: argparse.Namespace) -> int:
+    """Run here, in the background, in copies or in a conversation, as the options say."""
+    if options.bg:
+        from toolwright.cli.in_background import begin_run
+
+        return asyncio.run(begin_run(options))
+    if options.parallel is not None:
+        from toolwright.cli.in_parallel import run_in_parallel
+
+        return asyncio.run(run_in_parallel(options))
+    if options.check or options.keep_all:
+        raise UsageError(
+            "--check and --keep-all go with --parallel; --until has a single run go on until a command holds."
+        )
+    if options.copy:
+        from toolwright.cli.in_copy import run_in_copy
+
+        return run_in_copy(options, lambda: asyncio.run(_run(options)))
+    if options.interactive:
+        return _converse(options)
     return asyncio.run(_run(options))
 
 
-def _parser() -> argparse.ArgumentParser:
-    made = parser(
-        "run",
-        "Give an agent one prompt and watch it work. The answer goes to stdout, everything else to stderr.",
-        examples=(
-            "  tw run 'why does test_login fail?' --model anthropic/claude-sonnet-5-5\n"
-            "  tw run 'and now fix it' --continue\n"
-            "  tw run 'what changed here?' -f CHANGELOG.md --agent plan --format json\n"
-            "  git diff | tw run 'review this diff' --output review.md\n"
-            "  tw run --command review main\n"
-            "  tw run 'play it' --model scripted/turns.json"
-        ),
-    )
-    made.add_argument("prompt", nargs="*", default=[], help="what you want; what is piped in is added to it")
-    made.add_argument("--command", default="", metavar="NAME", help="carry out a command; each word is an argument")
-    made.add_argument("--agent", default="", help="the agent to ask (build)")
-    made.add_argument("--model", "-m", default="", metavar="P/M", help="the model to use")
-    made.add_argument("--variant", default="", metavar="NAME", help="how much it thinks: low, medium, high or max")
-    made.add_argument("--continue", "-c", dest="go_on", action="store_true", help="go on with the last session")
-    made.add_argument("--session", "-s", default="", metavar="ID", help="go on with this session")
-    made.add_argument("--title", default="", help="name a new session")
-    made.add_argument("--file", "-f", action="append", default=[], help="send a file along; may be given again")
-    made.add_argument("--attach", default="", metavar="URL", help="have it answered by this server (tw serve)")
-    made.add_argument("--format", choices=("text", "json"), default="text", help="json: one event per line")
-    made.add_argument("--output", "-o", default="", metavar="FILE", help="write the answer to this file too")
-    made.add_argument("--schema", action="store_true", help="print the JSON Schema of the lines of --format json")
-    made.add_argument("--yes", action="store_true", help="allow whatever is asked (what a rule denies stays denied)")
-    made.add_argument("--no", action="store_true", help="refuse whatever is asked")
-    made.add_argument("--max-steps", type=positive(int), metavar="N", help="stop after so many steps")
-    made.add_argument("--max-tokens", type=positive(int), metavar="N", help="stop after so many tokens")
-    made.add_argument("--max-cost", type=positive(float), metavar="DOLLARS", help="stop after so much money")
-    made.add_argument("--max-seconds", type=positive(float), metavar="N", help="stop after so much time")
-    return made
-
-
 async def _run(options: argparse.Namespace) -> int:
-    user = answerer(options)
+    """Give a prompt to a project of this machine or of a server, show what happens, and return how it went."""
     text = "" if options.command else with_piped(" ".join(options.prompt))
+    async with _project(options, answerer(options)) as project:
+        with _told_as_line(view_of("", options)):
+            prompt = prompt_of(project, text, options)
+        if text.startswith("/"):
+            tell_no_command(text, {one.name for one in await project.commands()})
+        desk = await _desk(project, options)
+        session_id = desk.require_session().id
+        view, refusals, rested = view_of(session_id, options), Refusals(), asyncio.Event()
+
+        def hear(event: Event) -> None:
+            view(event)
+            refusals(event)
+            if isinstance(event, SessionIdle) and event.session_id == session_id:
+                rested.set()
+
+        project.subscribe(hear)
+        stop_on_interrupt(partial(project.abort, session_id))
+        with _told_as_line(view):
+            async with view.ticking() if isinstance(view, Renderer) else nullcontext():
+                result = await desk.prompt(prompt)
+                # What a server tells of the turn is shown before its end is.
+                with suppress(TimeoutError):
+                    async with time_limit(REST):
+                        await rested.wait()
+        if result.error is None and isinstance(project, LocalProject):
+            await project.workspace.titles.settled()
+        return told(result, view, refusals, options)
+
+
+@asynccontextmanager
+async def _project(options: argparse.Namespace, user: Answerer | None) -> AsyncIterator[Project]:
+    """The project that is asked, ready to be asked."""
+    if options.attach:
+        from toolwright.cli.attached import on_server
+
+        async with on_server(options, user) as project:
+            yield project
+        return
     async with open_from(options, answer=user, keep=True) as workspace:
         options.model = options.model or await _offered_model(workspace, options)
         if options.command:
@@ -91,25 +141,29 @@ async def _run(options: argparse.Namespace) -> int:
             workspace.commands[options.command]  # an unknown one leaves no empty session behind
         with _told_as_line(view_of("", options)):
             _check(workspace, options)
-        _tell_no_command(workspace, text)
-        session = await _session(workspace, options)
-        view = view_of(session.id, options)
-        refusals = Refusals()
-        workspace.bus.subscribe(view)
-        workspace.bus.subscribe(refusals)
-        with _told_as_line(view):
-            async with view.ticking() if isinstance(view, Renderer) else nullcontext():
-                result = await _answered(workspace, session, text, options)
-        if result.error is None:
-            await workspace.titles.settled()
-        return told(result, view, refusals, options)
+        options.budget = budget_of(workspace.turn_settings.budget, options)
+        if not (options.session or options.go_on or await workspace.sessions.listed(1)):
+            _tell_what_is_not_used(workspace)
+        yield LocalProject(workspace)
+
+
+def _converse(options: argparse.Namespace) -> int:
+    """Begin a conversation with the prompt instead of answering it alone."""
+    from toolwright.cli import chat_command
+
+    words = ["--trust"] if getattr(options, "trust", False) else []
+    words += [f"--directory={options.directory}"] if "directory" in options else []
+    for name in ("agent", "model", "session"):
+        words += [f"--{name}={value}"] if (value := getattr(options, name)) else []
+    given = {"fork": options.fork, "attach": options.attach, "command": options.command, "file": options.file}
+    if refused := [name for name, value in given.items() if value]:
+        raise UsageError(f"--interactive cannot be given with --{refused[0]}: say it in the conversation.")
+    return chat_command.main([*words, *(["--continue"] if options.go_on else []), "--", *options.prompt])
 
 
 def _check(workspace: Workspace, options: argparse.Namespace) -> None:
     """Raise for whatever can be known to be wrong before there is a session."""
     agent = workspace.agents[options.agent] if options.agent else None
-    for name in options.file:
-        attached_file(workspace.directory, name)
     goes_on = options.session or options.go_on
     name = options.model or (agent.model if agent else "") or ("" if goes_on else workspace.default_model)
     if not name:
@@ -120,16 +174,20 @@ def _check(workspace: Workspace, options: argparse.Namespace) -> None:
         require_price(info)
 
 
-def _tell_no_command(workspace: Workspace, text: str) -> None:
-    """What looks like a command and is none is a prompt like any other; a misspelt one should not go unnoticed."""
-    name = text[1:].split(maxsplit=1)[0] if text[:1] == "/" and text[1:].strip() else ""
-    if name.replace("-", "").isalnum() and name not in workspace.commands and not Path(f"/{name}").exists():
-        note(f"There is no command /{name} (tw command list has them); it is sent as words.")
+def tell_no_command(text: str, named: Named) -> None:
+    """Say that what looks like a command is none: it is a prompt like any other, but a misspelt one is not meant so."""
+    match meaning_of(text, named, "screen"):
+        case PromptLine(unknown=str(name)) if name:
+            note(f"There is no command /{name} (tw command list has them); it is sent as words.")
+        case OwnLine(command=command):
+            note(f"/{command.name} is a command of conversations (tw), not of tw run; it is sent as words.")
+        case _:
+            pass
 
 
 async def _offered_model(workspace: Workspace, options: argparse.Namespace) -> str:
     """A model that runs on this machine, if none is chosen anywhere and the person at the terminal wants it."""
-    agent = workspace.agents.by_name.get(options.agent) if options.agent else workspace.agents.default()
+    agent = workspace.agents.find(options.agent) if options.agent else workspace.agents.default()
     chosen = workspace.default_model or (agent.model if agent else "")
     if chosen or options.go_on or options.session or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         return ""
@@ -161,20 +219,22 @@ def view_of(session_id: str, options: argparse.Namespace) -> View:
     """What shows the session as it works."""
     if options.format == "json":
         return JsonLines(session_id)
-    return Renderer.of_terminal(session_id) if is_terminal(sys.stdout) else Quiet(session_id)
+    if is_terminal(sys.stdout):
+        return Renderer.of_terminal(session_id, thinking=options.thinking)
+    return Quiet(session_id, thinking=options.thinking)
 
 
-async def _session(workspace: Workspace, options: argparse.Namespace) -> Session:
+async def _desk(project: Project, options: argparse.Namespace) -> Desk:
+    """Begin a session, or go on with the one that is named, or with a copy of it."""
     if options.session and options.go_on:
         raise UsageError("--session and --continue both say which session; give one of them.")
-    sessions = workspace.sessions
-    if options.session:
-        return await sessions.open((await named_session(workspace, options.session)).id)
-    if options.go_on:
-        return await sessions.open((await sessions.latest()).id)
-    if not await sessions.listed(1):
-        _tell_what_is_not_used(workspace)
-    return sessions.create(title=options.title)
+    desk = Desk(project=project, agent=options.agent)
+    if name := options.session or ("last" if options.go_on else ""):
+        chosen = await named_session(project, name)
+        desk.session = await (project.fork(chosen.id) if options.fork else project.resume(chosen.id))
+    else:
+        await desk.begin(options.title)
+    return desk
 
 
 def _tell_what_is_not_used(workspace: Workspace) -> None:
@@ -189,58 +249,19 @@ def _tell_what_is_not_used(workspace: Workspace) -> None:
         note(f"not used until you trust the project: {brought} of agents, commands and code; tw trust shows them")
 
 
-def _budget(budget: Budget, options: argparse.Namespace) -> Budget:
-    given = {
-        "steps": options.max_steps,
-        "tokens": options.max_tokens,
-        "cost": options.max_cost,
-        "seconds": options.max_seconds,
-    }
-    return replace(budget, **{name: value for name, value in given.items() if value is not None})
-
-
-def _check_writable(file: str) -> None:
-    """Whether the answer can be written there, found out before anything is sent."""
-    try:
-        Path(file).open("a").close()
-    except OSError as error:
-        raise UsageError(f"--output {file} cannot be written: {error.strerror}.") from error
-
-
-async def _answered(workspace: Workspace, session: Session, text: str, options: argparse.Namespace) -> TurnResult:
-    task = asyncio.create_task(_asked(workspace, session, text, options))
-    stop_on_interrupt(session.abort)
-    try:
-        return await task
-    except ToolwrightError:
-        # A prompt that could not even be taken leaves no empty session behind.
-        if not session.conversation.messages:
-            await workspace.sessions.delete(session.id)
-        raise
-
-
-async def _asked(workspace: Workspace, session: Session, text: str, options: argparse.Namespace) -> TurnResult:
-    agent, model = options.agent, options.model
-    if options.command or text.startswith("/"):
-        from toolwright.commands import called_by, fill_in, is_subtask
-
-        called = called_by(text, workspace.commands)
-        if options.command:
-            called = workspace.commands[options.command], options.prompt
-        if called is not None:
-            command, words = called
-            text = await fill_in(command, words, session)
-            agent, model = command.agent or agent, model or command.model
-            # A conversation that begins with a command has nothing to keep it apart from, and is gone on with.
-            if session.conversation.messages and is_subtask(command, session):
-                session = workspace.sessions.create(title=f"/{command.name}", parent=session)
-    return await session.prompt(
-        text,
-        files=options.file,
-        agent=agent,
-        model=model,
+def prompt_of(project: Project, text: str, options: argparse.Namespace) -> Prompt:
+    """Return what the command line asks for."""
+    folder = Path.cwd() if options.attach else project.directory
+    return Prompt(
+        text=text,
+        command=given_call(options.command, options.prompt) if options.command else None,
+        files=tuple(attached_file(folder, file) for file in options.file),
+        agent=options.agent,
+        model=options.model,
         variant=options.variant,
-        budget=_budget(workspace.turn_settings.budget, options),
+        budget=options.budget,
+        output=options.wanted,
+        until=options.goal,
     )
 
 
@@ -260,7 +281,11 @@ def stop_on_interrupt(abort: Callable[[], Coroutine[Any, Any, None]]) -> None:
     loop.add_signal_handler(signal.SIGTERM, interrupted)
 
 
-_ENDS = {"MessageAbortedError": (STOPPED, "stopped"), "LimitReachedError": (LIMIT, "limit")}
+_ENDS = {
+    "aborted": (STOPPED, "stopped"),
+    "limit": (LIMIT, "limit"),
+    "goal": (LIMIT, "limit"),
+}
 
 
 def _end(result: TurnResult, refusals: Refusals) -> tuple[int, str]:
@@ -269,18 +294,23 @@ def _end(result: TurnResult, refusals: Refusals) -> tuple[int, str]:
         return _ENDS.get(result.error.kind, (FAILED, "failed"))
     if refusals.answered_no:
         return REFUSED, "refused"
+    if result.evidence is not None and result.evidence.verdict != "proven":
+        return LIMIT, "limit"
     return DONE, "truncated" if result.finish == "length" else "done"
 
 
 def told(result: TurnResult, view: View, refusals: Refusals, options: argparse.Namespace) -> int:
     """Print what is left to print, and say by exit code how it went."""
     code, reason = _end(result, refusals)
+    text = result.text if options.wanted is None or result.error else json.dumps(result.output, ensure_ascii=False)
     if options.output:
-        Path(options.output).write_text(f"{result.text}\n" if result.text else "", "utf-8")
-    if isinstance(view, Quiet) and result.text:
-        print(visible(result.text) if is_terminal(sys.stdout) else result.text)
+        Path(options.output).write_text(f"{text}\n" if text else "", "utf-8")
+    if isinstance(view, Quiet) and text:
+        say_result(text)
     if result.error is not None:
         note(f"tw: {result.error}")
+    if result.evidence is not None:
+        _tell_verdict(result.evidence)
     if result.finish == "length":
         note("tw: the answer was truncated at the model's limit")
     if code == REFUSED:
@@ -291,6 +321,12 @@ def told(result: TurnResult, view: View, refusals: Refusals, options: argparse.N
     else:
         note(_summary(result))
     return code
+
+
+def _tell_verdict(evidence: Evidence) -> None:
+    note(f"{evidence.verdict.replace('_', ' ')}: {plural(len(evidence.checks), 'check')}")
+    for reason in evidence.reasons:
+        note(visible(f"  {reason.kind}: {reason.text}", lines=False))
 
 
 def _summary(result: TurnResult) -> str:

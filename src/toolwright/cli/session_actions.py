@@ -1,21 +1,24 @@
-"""tw session script, replay and report: a session as a script, played again, and measured."""
+"""tw session search, script, replay, report and evidence: looked up, as a script, played again, measured, judged."""
 
 import argparse
 import json
 from pathlib import Path
 from typing import Any
 
-from toolwright.cli.options import note, print_json, print_table, subcommand
+from toolwright.cli.options import note, positive, print_json, print_table, subcommand
+from toolwright.cli.output import say
 from toolwright.diff import unified
-from toolwright.display import visible
 from toolwright.errors import UsageError
+from toolwright.wire import to_json
 from toolwright.workspace import Workspace
-
-ACTIONS = ("script", "replay", "report")
 
 
 def add_to(actions: Any) -> None:
     """The sub-commands of tw session that are here."""
+    searching = subcommand(actions, "search", "Sessions in which words were said or called, the best first")
+    searching.add_argument("words", nargs="+", help="all of them; the last may be the beginning of one")
+    searching.add_argument("--everywhere", action="store_true", help="in all projects, not in this one alone")
+    searching.add_argument("--limit", "-n", type=positive(int), default=20, metavar="N", help="how many")
     scripting = subcommand(actions, "script", "A script of what the model said, for --model scripted/FILE")
     scripting.add_argument("id", help="the session")
     scripting.add_argument("-o", "--output", default="", metavar="FILE", help="write it there instead of stdout")
@@ -23,18 +26,42 @@ def add_to(actions: Any) -> None:
     replaying.add_argument("id", help="the session")
     reporting = subcommand(actions, "report", "Tools by time, tokens and failures, and what each costs when offered")
     reporting.add_argument("id", nargs="?", default="", help="one session; all of this project without it")
-    for sub in (replaying, reporting):
+    judging = subcommand(actions, "evidence", "Whether what was done is shown to hold, and what speaks against it")
+    judging.add_argument("id", nargs="?", default="last", help="the session; the last one without it")
+    judging.add_argument("--check", action="append", default=[], metavar="CMD", help="run this now, as a goal would")
+    judging.add_argument("--check-seconds", type=positive(float), metavar="N", help="how long it may take (120)")
+    for sub in (searching, replaying, reporting, judging):
         sub.add_argument("--json", action="store_true", help="machine-readable")
 
 
 async def run(workspace: Workspace, options: argparse.Namespace) -> int:
     match options.action:
+        case "search":
+            return await _search(workspace, options)
         case "script":
             return await _script(workspace, options)
         case "replay":
             return await _replay(workspace, options)
+        case "evidence":
+            return await _evidence(workspace, options)
         case _:
             return await _report(workspace, options)
+
+
+async def _search(workspace: Workspace, options: argparse.Namespace) -> int:
+    hits = await workspace.sessions.search(" ".join(options.words), everywhere=options.everywhere)
+    if options.json:
+        print_json([to_json(one) for one in hits[: options.limit]])
+        return 0 if hits else 1
+    for hit in hits[: options.limit]:
+        folder = f"  {hit.info.directory}" if options.everywhere else ""
+        say(f"{hit.info.id}  {hit.info.slug}  {hit.info.title}{folder}")
+        say(f"    {hit.passage.text}{f'  (and {hit.count - 1} more)' if hit.count > 1 else ''}")
+    if not hits:
+        note("no session holds these words")
+    if len(hits) > options.limit:
+        note(f"{len(hits) - options.limit} more; see --limit")
+    return 0 if hits else 1
 
 
 async def _script(workspace: Workspace, options: argparse.Namespace) -> int:
@@ -60,16 +87,30 @@ async def _replay(workspace: Workspace, options: argparse.Namespace) -> int:
     if options.json:
         print_json(outcome.as_json())
     elif outcome.call is None or outcome.recorded is None or outcome.replayed is None:
-        print(f"the same: {outcome.calls} call{'' if outcome.calls == 1 else 's'}")
+        say(f"the same: {outcome.calls} call{'' if outcome.calls == 1 else 's'}")
     else:
-        print(visible(f"call {outcome.calls} differs: {outcome.call['tool']}  {outcome.call['id']}", lines=False))
+        say(f"call {outcome.calls} differs: {outcome.call['tool']}  {outcome.call['id']}")
         recorded, replayed = (_shown(one) for one in (outcome.recorded, outcome.replayed))
-        print(visible(unified("recorded", recorded, replayed)))
+        say(unified("recorded", recorded, replayed), lines=True)
         if outcome.changed_since:
-            print(visible(f"Changed after the session, not by it: {', '.join(outcome.changed_since)}", lines=False))
+            say(f"Changed after the session, not by it: {', '.join(outcome.changed_since)}")
     for tool, why in () if options.json else dict.fromkeys((one.tool, one.why) for one in outcome.not_played):
-        print(visible(f"not played: {tool}: {why}", lines=False))
+        say(f"not played: {tool}: {why}")
     return 0 if outcome.same else 1
+
+
+async def _evidence(workspace: Workspace, options: argparse.Namespace) -> int:
+    from toolwright.proof.evidence import described
+    from toolwright.proof.goal import goal_of
+    from toolwright.session.judging import judge_of
+
+    goal = goal_of(options.check or None, seconds=options.check_seconds or 0.0)
+    evidence = await (await judge_of(workspace, options.id)).evidence(goal)
+    if options.json:
+        print_json(evidence.as_json())
+    else:
+        say("\n".join(described(evidence.as_json())), lines=True)
+    return 0 if evidence.verdict == "proven" else 1
 
 
 def _shown(outcome: Any) -> str:

@@ -7,17 +7,20 @@ import time
 from pathlib import Path
 from typing import Any
 
-from toolwright.backend import LocalBackend
-from toolwright.chat.calls import details
-from toolwright.cli import session_actions
-from toolwright.cli.changes import shown_change
-from toolwright.cli.options import named_session, note, open_from, parser, positive, print_json, print_table, subcommand
+from toolwright.app.naming import named_session
+from toolwright.app.project import LocalProject
+from toolwright.app.undoing import journal_of
+from toolwright.cli import session_actions, session_records
+from toolwright.cli.options import note, open_from, parser, positive, print_json, print_table, subcommand
+from toolwright.cli.output import say
 from toolwright.display import visible
 from toolwright.errors import UsageError
 from toolwright.jsontext import read_json
 from toolwright.messages import Assistant, Message, SessionInfo, TextPart, User
 from toolwright.parts import Completed, Failed, ToolPart
-from toolwright.session.undo import FileUndo, Selection, Undo
+from toolwright.session.undone import FileUndo, Selection
+from toolwright.terminal.calls import details
+from toolwright.terminal.changes import shown_change
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
 
@@ -31,10 +34,12 @@ def main(arguments: list[str]) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
+    if options.action == "verify" and Path(options.id).is_file():
+        return session_records.verify_file(options)
     workspace = open_from(options, keep=True, warn=False)
     try:
         if "id" in options and options.id:
-            options.id = (await named_session(workspace, options.id)).id
+            options.id = (await named_session(LocalProject(workspace), options.id)).id
         match options.action:
             case "list":
                 await _list(workspace, options)
@@ -45,12 +50,14 @@ async def _run(options: argparse.Namespace) -> int:
             case "import":
                 await _import(workspace, options)
             case "fork":
-                print((await workspace.sessions.fork(options.id, options.before)).id)
+                say((await workspace.sessions.fork(options.id, options.before)).id)
             case "delete":
                 await workspace.sessions.delete(options.id)
                 note(f"deleted {options.id} and the sessions of its subagents")
             case "changes" | "revert" | "unrevert":
                 await _undo(workspace, options)
+            case _ if options.action in session_records.ACTIONS:
+                return await session_records.run(workspace, options)
             case _:
                 return await session_actions.run(workspace, options)
         return 0
@@ -73,10 +80,11 @@ def _parser() -> argparse.ArgumentParser:
     actions = made.add_subparsers(
         dest="action",
         required=True,
-        metavar="list|show|export|import|fork|delete|changes|revert|unrevert|script|replay|report",
+        metavar="ACTION",
     )
     listing = subcommand(actions, "list", "The sessions of this project, the last used first")
-    listing.add_argument("--limit", type=positive(int), default=20)
+    listing.add_argument("--limit", "-n", "--max-count", type=positive(int), default=20, metavar="N", help="how many")
+    listing.add_argument("--format", choices=("table", "json"), default="table", help="json: as --json")
     listing.add_argument("--all", action="store_true", help="those of subagents too")
     showing = _of_one(actions, "show", "One session: its messages and calls")
     showing.add_argument("--last", type=int, default=0, metavar="N", help="only the last messages")
@@ -96,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
     reverting.add_argument("--preview", action="store_true", help="only show what would happen, as a diff")
     _of_one(actions, "unrevert", "Undo the last revert")
     session_actions.add_to(actions)
+    session_records.add_to(actions)
     return made
 
 
@@ -107,7 +116,7 @@ def _of_one(actions: Any, name: str, text: str) -> argparse.ArgumentParser:
 
 async def _list(workspace: Workspace, options: argparse.Namespace) -> None:
     infos = [info for info in await workspace.sessions.listed(1000) if options.all or info.parent_id is None]
-    if options.json:
+    if options.json or options.format == "json":
         print_json([to_json(info) for info in infos[: options.limit]])
         return
     print_table([(info.id, info.slug, _when(info), info.title) for info in infos[: options.limit]])
@@ -129,10 +138,10 @@ async def _show(workspace: Workspace, options: argparse.Namespace) -> None:
         shown = [{"info": to_json(one.info), "parts": to_json(list(one.parts.values()))} for one in messages]
         print_json({"info": to_json(info), "messages": shown})
         return
-    print(visible(info.title, lines=False))
-    print(visible(f"{info.id}  {info.slug}  {_when(info)}  {info.directory}", lines=False))
+    say(info.title)
+    say(f"{info.id}  {info.slug}  {_when(info)}  {info.directory}")
     for message in messages:
-        print(visible("\n".join(_message_lines(message))))
+        say("\n".join(_message_lines(message)), lines=True)
 
 
 def _message_lines(message: Message) -> list[str]:
@@ -167,9 +176,15 @@ async def _import(workspace: Workspace, options: argparse.Namespace) -> None:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"{options.file} cannot be read as a session: {why}.") from error
+    if isinstance(value, dict) and "bundle" in value:
+        from toolwright.session.bundle import export_in, misfit_in
+
+        if misfit := misfit_in(value):
+            raise UsageError(f"{options.file} is not what was packed: {misfit.record_id}: {misfit.why}.")
+        value = export_in(value)
     if not isinstance(value, dict):
         raise UsageError(f"{options.file} is no exported session: it needs `info` and `messages`.")
-    print((await workspace.sessions.imported(value)).id)
+    say((await workspace.sessions.imported(value)).id)
 
 
 def _text(file: str) -> str:
@@ -187,19 +202,19 @@ def _text(file: str) -> str:
 
 
 async def _undo(workspace: Workspace, options: argparse.Namespace) -> None:
-    session = await workspace.sessions.open(options.id)
-    undo = await Undo.of(workspace.files, session.conversation)
+    session, project = await workspace.sessions.open(options.id), LocalProject(workspace)
     match options.action:
         case "changes":
-            print_table([(one.call_id, _kind(one.before, one.after), one.path) for one in undo.changes()])
+            entries = await journal_of(workspace, session)
+            print_table([(one.call_id, _kind(one.before, one.after), one.path) for one in entries])
         case "unrevert":
-            plans = await undo.unrevert()
+            plans = await project.redo(session.id)
             _tell(plans)
             if not plans:
                 note("No file had to be changed back.")
         case _:
             selection = Selection(turn=options.turn, call=options.call, file=options.file)
-            plans = await LocalBackend(workspace).undo(session.id, selection, preview=options.preview)
+            plans = await project.undo(session.id, selection, preview=options.preview)
             _tell(plans)
             if not plans:
                 note(
@@ -208,7 +223,7 @@ async def _undo(workspace: Workspace, options: argparse.Namespace) -> None:
                 )
             if options.preview:
                 for plan in plans:
-                    print(f"\n{shown_change(plan.path, plan.present, plan.restored, workspace.directory)}", end="")
+                    say(f"\n{shown_change(plan.path, *plan.shown(), workspace.directory)}", lines=True, end="")
     await workspace.sessions.store.settled()
 
 

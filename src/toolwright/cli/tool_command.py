@@ -6,9 +6,11 @@ import json
 import sys
 import time
 from collections.abc import Awaitable
+from contextlib import suppress
 from typing import Any
 
-from toolwright.call import INVALID, call_from_text
+from toolwright.builtin import INVALID
+from toolwright.call import call_from_text
 from toolwright.cli.options import (
     exit_code,
     json_object,
@@ -20,17 +22,14 @@ from toolwright.cli.options import (
     split_model,
     subcommand,
 )
-from toolwright.cli.other_setups import untrusted_files
-from toolwright.cli.questions import answerer
-from toolwright.cli.terminal import is_terminal
+from toolwright.cli.output import say, say_json, say_result
 from toolwright.definition import Call, Result, Tool
-from toolwright.display import visible
 from toolwright.errors import ToolError, UsageError
 from toolwright.ids import new_id
 from toolwright.inbox import NOBODY, Answerer, Question, Reply, Said
 from toolwright.jsontypes import Json
+from toolwright.permission.approvals import offered
 from toolwright.permission.gate import AskedRequest, DryRunOver
-from toolwright.policy.expectations import arguments_for
 from toolwright.record import record
 from toolwright.session.session import Session
 from toolwright.wire import to_json
@@ -79,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     calling.add_argument("--yes", action="store_true", help="allow whatever is asked (what a rule denies stays denied)")
     calling.add_argument("--no", action="store_true", help="refuse whatever is asked")
+    calling.add_argument("--defaults", action="store_true", help="fill in the forms of MCP servers by their defaults")
     for sub in (listing, showing, calling):
         sub.add_argument("--agent", default="", help="as this agent")
         sub.add_argument("--model", default="", metavar="P/M", help="as offered to this model")
@@ -103,9 +103,21 @@ async def _list(options: argparse.Namespace) -> int:
 
 async def _show(options: argparse.Namespace) -> int:
     async with open_from(options) as workspace:
-        if workspace.registry.refresh is not None:
-            await workspace.registry.refresh()
+        await _look_for(workspace, options.id)
         return await _shown(workspace, options)
+
+
+async def _look_for(workspace: Workspace, tool_id: str) -> None:
+    """Have tools loaded that may be of this name; nothing is waited for on account of a built-in one."""
+    registry = workspace.registry
+    if tool_id in registry.fixed:
+        return
+    with suppress(ToolError):  # told when it is called
+        await registry.find(tool_id)
+    if registry.refresh is not None:
+        await registry.refresh(tool_id)
+    if workspace.settings.mcp:
+        await workspace.mcp.known()
 
 
 async def _shown(workspace: Workspace, options: argparse.Namespace) -> int:
@@ -115,9 +127,9 @@ async def _shown(workspace: Workspace, options: argparse.Namespace) -> int:
     if options.json:
         print_json(_described(workspace, form))
         return 0
-    print(f"{form.id}  (permission: {form.permission}, from {workspace.registry.origin(form.id)})\n")
-    print(f"{form.description}\n")
-    print(json.dumps(form.parameters, indent=2, ensure_ascii=False))
+    say(f"{form.id}  (permission: {form.permission}, from {workspace.registry.origin(form.id)})")
+    say(f"\n{form.description}\n", lines=True)
+    print_json(form.parameters)
     return 0
 
 
@@ -137,6 +149,8 @@ def _first_sentence(text: str) -> str:
 
 
 async def _call(options: argparse.Namespace) -> int:
+    from toolwright.cli.questions import answerer  # a list asks nobody
+
     script = LineUser(answerer(options))
     async with open_from(options, answer=script) as workspace:
         calls = Calls(workspace, options, script)
@@ -158,12 +172,14 @@ async def _call_once(calls: "Calls", options: argparse.Namespace) -> int:
     elif answer["status"] == "error":
         note(answer["error"])
     else:
-        print(visible(answer["output"]) if is_terminal(sys.stdout) else answer["output"])
+        say_result(answer["output"])
     return exit_code(None, answer.get("kind"))
 
 
 def _tell_what_waits(workspace: Workspace) -> None:
     """Whoever has written a tool into the project, and has not trusted that, would look for it in vain."""
+    from toolwright.cli.other_setups import untrusted_files
+
     waiting = [] if workspace.trusted else untrusted_files(workspace.directory, workspace.folders)
     if waiting:
         note(f"Not used until you trust the project (tw trust, or --trust for once): {', '.join(waiting[:WAITING])}.")
@@ -171,15 +187,14 @@ def _tell_what_waits(workspace: Workspace) -> None:
 
 async def _arguments(workspace: Workspace, tool_id: str, text: str) -> Json:
     """The arguments as JSON, or as the one text that a tool needs; a text for a tool that is not there is dropped."""
+    from toolwright.policy.expectations import arguments_for
+
     if not text:
         return {}
     if text.startswith(("{", "[", '"')):
         return arguments_for(tool_id, text)
     registry = workspace.registry
-    if registry.refresh is not None:
-        await registry.refresh()
-    if workspace.settings.mcp:
-        await workspace.mcp.known()
+    await _look_for(workspace, tool_id)
     tool_id = registry.resolved(tool_id)
     if tool_id not in registry:
         return {}
@@ -196,7 +211,7 @@ async def _call_lines(calls: "Calls") -> int:
         if not line.strip():
             continue
         answer = await calls.answer_line(line)
-        print(json.dumps(answer, ensure_ascii=False, separators=(",", ":")), flush=True)
+        say_json(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
     return 0
 
 
@@ -237,7 +252,7 @@ class Calls:
         if not isinstance(agent, str):
             raise UsageError(f'"agent" must be the name of an agent, not {agent!r}.')
         session = self._current()
-        turn = session.outside(agent)
+        turn = session.idle_terms(agent)
         call = _call_of(line)
         self.user.reply = _reply_of(line.get("reply"))
         log: list[AskedRequest] = []
@@ -302,7 +317,7 @@ def _request(entry: AskedRequest) -> Json:
     shown: Json = {
         "permission": request.permission,
         "patterns": list(request.patterns),
-        "always": list(request.always),
+        "always": [one.text for one in offered(request)],
         "decision": entry.judgement.action,
         "metadata": to_json(request.metadata),
     }

@@ -1,18 +1,23 @@
 """tw trust: let a project's own rules and code take effect, see what that is, or withdraw it."""
 
 import argparse
+import asyncio
 import os
 from pathlib import Path
 
 from toolwright.cli.options import note, parser, print_json
+from toolwright.cli.output import say
+from toolwright.cli.plugin_packages import look_at
 from toolwright.config.content import UNREADABLE, TrustedContent, content_of
 from toolwright.config.load import check_managed
 from toolwright.config.places import find_root
 from toolwright.config.starts import starts_of
 from toolwright.config.trust import Trust, TrustChange
 from toolwright.diff import unified
-from toolwright.errors import UsageError
+from toolwright.errors import ToolwrightError, UsageError
+from toolwright.extensions.imports import imported_code
 from toolwright.folders import Folders
+from toolwright.workspace import Workspace
 
 NOT_TRUSTED = 1
 
@@ -31,15 +36,47 @@ def main(arguments: list[str]) -> int:
         return 0
     if not directory.is_dir():
         raise UsageError(f"{directory} is not a folder. Name the folder of the project with --directory.")
-    content = content_of(directory, folders)
+    root = find_root(directory)
     if options.check:
-        return _check(trust, content, options.json)
-    return _add(trust, content)
+        return _check(trust, content_of(directory, folders, trust.imported(root)), options.json)
+    _refuse_in_a_box()
+    imported = [*asyncio.run(_imported(directory)), *trust.wanted(root)]
+    code = _add(trust, content_of(directory, folders, imported))
+    asyncio.run(_packages(directory))
+    return code
+
+
+async def _packages(directory: Path) -> None:
+    """Say which packages the project's plugins are, and hold them to that."""
+    try:
+        workspace = Workspace(directory, trust=True, client="cli", pure=True)
+    except ToolwrightError:
+        return
+    try:
+        await look_at(workspace)
+    finally:
+        await workspace.close()
+
+
+async def _imported(directory: Path) -> list[str]:
+    """Return what the project's own code imports of it, which is looked at as well."""
+    try:
+        workspace = Workspace(directory, trust=True, client="cli", pure=True)
+    except ToolwrightError as error:
+        note(f"what its code imports is not known: {error}")
+        return []
+    try:
+        found, problems = await imported_code(workspace.config, workspace.folders, workspace.hosts)
+    finally:
+        await workspace.close()
+    for problem in problems:
+        note(f"what it imports is not known: {problem}")
+    return found
 
 
 def _list(trust: Trust) -> int:
     for known in trust.roots():
-        print(known)
+        say(known, lines=True)
     if not trust.roots():
         note("no projects are trusted")
     return 0
@@ -57,8 +94,6 @@ def _check(trust: Trust, content: TrustedContent, as_json: bool) -> int:
 
 
 def _add(trust: Trust, content: TrustedContent) -> int:
-    if os.environ.get("TOOLWRIGHT_SANDBOX"):
-        raise UsageError("A command in the sandbox cannot trust a project. Run tw trust yourself.")
     unreadable = [name for name, file in content.files.items() if file.hash == UNREADABLE]
     if unreadable:
         raise UsageError(f"{content.root / unreadable[0]} cannot be read, so it cannot be trusted. Remove it first.")
@@ -71,25 +106,25 @@ def _add(trust: Trust, content: TrustedContent) -> int:
     return 0
 
 
+def _refuse_in_a_box() -> None:
+    if os.environ.get("TOOLWRIGHT_SANDBOX"):
+        raise UsageError("A command in the sandbox cannot trust a project. Run tw trust yourself.")
+
+
 def _show_changes(trust: Trust, content: TrustedContent, changes: list[TrustChange]) -> None:
     if not trust.knows(content.root):
         for name, file in content.files.items():
-            print(_plain(f"active  {name}  ({len(file.content)} bytes)"))
+            kind = "imported" if name in content.imported else "active"
+            say(f"{kind}  {name}  ({len(file.content)} bytes)")
             for line in starts_of(name, file.content):
-                print(_plain(f"        {line}"))
+                say(f"        {line}")
         if not content.files:
-            print("nothing in this project needs trust so far")
+            say("nothing in this project needs trust so far")
         return
     for change in changes:
         kind = "new" if change.before is None else "gone" if change.after is None else "changed"
-        print(_plain(f"{kind:<8}{change.name}"))
-        shown = unified(change.name, change.before or "", change.after or "")
-        print("\n".join(map(_plain, shown.splitlines())))
-
-
-def _plain(text: str) -> str:
-    """A line that says what it says, whatever escapes a project has put into its files."""
-    return "".join(char if char.isprintable() or char == "\t" else ascii(char)[1:-1] for char in text)
+        say(f"{kind:<8}{change.name}")
+        say(unified(change.name, change.before or "", change.after or ""), lines=True)
 
 
 def _parser() -> argparse.ArgumentParser:

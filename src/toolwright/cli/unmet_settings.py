@@ -63,13 +63,11 @@ def _instructions(workspace: Workspace) -> Iterator[str]:
 
 
 def _shell(workspace: Workspace) -> Iterator[str]:
-    from shutil import which
-
     from toolwright.process.environment import choose_shell
 
-    wanted, environment = workspace.settings.shell, workspace.environment
-    chosen = choose_shell(environment, wanted)
-    if wanted and which(wanted, path=environment.get("PATH")) != chosen:
+    wanted, lookup = workspace.settings.shell, workspace.lookup
+    chosen = choose_shell(lookup, workspace.environment.get("SHELL", ""), wanted)
+    if wanted and lookup.find(wanted) != chosen:
         yield f"shell: {wanted} cannot be used; commands run in {chosen}"
 
 
@@ -77,5 +75,5 @@ def _commands(workspace: Workspace) -> Iterator[str]:
     for command in workspace.commands.all():
         if command.write is None and not command.template.strip():
             yield f"{command.origin}: the command /{command.name} is empty"
-        if command.agent and command.agent not in workspace.agents.by_name:
+        if command.agent and command.agent not in workspace.agents:
             yield f"{command.origin}: the command /{command.name} is for an agent that is not there, {command.agent!r}"
