@@ -12,10 +12,13 @@ from typing import Any
 
 import pytest
 
+from toolwright.builtin import BUILTIN, INVALID
 from toolwright.definition import Call
+from toolwright.ours import TEMPORARY
+from toolwright.permission.forms import PERMISSIONS
 from toolwright.permission.rules import Rule
 from toolwright.testing import ScriptedUser, make_workspace
-from toolwright.tools import BUILTIN
+from toolwright.tools import builtin
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "toolwright"
@@ -95,6 +98,41 @@ async def test_a_tool_under_ask_asks_before_it_does_anything(stocked: Path, tool
     assert snapshot(stocked) == before
 
 
+NAMING = {
+    "builtin.py",  # the list of them
+    "agents.py",  # permissions that a subagent has not
+    "native_agents.py",  # permissions of the agents that ship
+    "truncate.py",  # words for the model, as far as it has the tools
+    "permission/forms.py",  # permissions by their older names
+    "app/shown.py",  # permissions that a command needs besides
+    "tools/_access.py",  # permissions whose rules hold files
+    "config/foreign/claude_rules.py",  # permissions, from the words of other programs
+    "config/foreign/gemini_rules.py",
+    "config/foreign/tools.py",
+}
+"""Where several tools, or permissions that are called like them, may stand side by side."""
+AMBIGUOUS = {"read", "write", "edit", "list", "question", "skill", "task", "lsp"}
+"""Words that mean other things too."""
+
+
+def test_what_a_tool_is_called_and_does_is_said_by_the_tool() -> None:
+    """No table elsewhere names tools."""
+    tools = set(BUILTIN) - AMBIGUOUS
+    found = {
+        str(file.relative_to(SOURCE))
+        for file in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Tuple | ast.List | ast.Set | ast.Dict)
+        if len(words := _words(node) & set(BUILTIN)) > 1 and words & tools
+    }
+    assert found == NAMING
+
+
+def _words(node: ast.Tuple | ast.List | ast.Set | ast.Dict) -> set[str]:
+    entries = node.keys if isinstance(node, ast.Dict) else node.elts
+    return {one.value for one in entries if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+
+
 @pytest.mark.slow
 def test_imports_point_down() -> None:
     """The contracts of pyproject.toml; `lint-imports` shows the chain that breaks one."""
@@ -104,6 +142,7 @@ def test_imports_point_down() -> None:
 
 
 SWALLOWING = {
+    "running.py": 1,  # a tool that may be run again
     "cli/doctor_command.py": 3,  # whatever is broken, it is a finding
     "call.py": 2,  # whatever a tool or a hook does, a call ends with a result
     "inbox.py": 1,  # whoever answers
@@ -117,7 +156,10 @@ SWALLOWING = {
     "server/app.py": 1,  # whatever breaks in a request, it is answered and told in the log
     "session/database.py": 1,  # whatever a record holds that is no text
     "session/writer.py": 1,  # whatever goes wrong with a record or its file is told to whoever waits
+    "session/checking.py": 1,  # the condition of a goal, which is the caller's code
     "session/turns.py": 2,  # whatever breaks in a turn, it ends with a message
+    "process/keeper/capture/watch.py": 1,  # whatever keeps a change from being looked at, the program goes on
+    "process/keeper/gate.py": 1,  # whatever keeps a connection from being made, the program must be answered
     "workspace.py": 1,  # an extension that cannot start
     "workspace_services.py": 1,  # a service that cannot be closed
     "extensions/python_files.py": 1,  # whatever keeps a file from being loaded is told
@@ -136,6 +178,12 @@ class Module:
     """Names at its top that it writes to."""
     swallows: int
     """How many handlers catch everything and do not pass it on."""
+    library: frozenset[str]
+    """The names it uses of some modules, as in `asyncio.timeout`."""
+    starts: int
+    """How many calls start a program by its name alone, or look for one."""
+    temporary: tuple[str, ...]
+    """How the names begin of what it makes in the system's temporary folder."""
 
 
 @cache
@@ -152,7 +200,54 @@ def _module(file: Path) -> Module:
         first_line=(ast.get_docstring(tree) or "").partition("\n")[0],
         state=_state_of(tree, nodes),
         swallows=sum(_is_broad(one.type) and not _passes_on(one) for one in handlers),
+        library=frozenset(name for node in nodes for name in _library_names(node)),
+        starts=sum(isinstance(node, ast.Call) and _starts_by_name(node) for node in nodes),
+        temporary=tuple(name for node in nodes if isinstance(node, ast.Call) for name in _temporary_names(node)),
     )
+
+
+def _library_names(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in LIBRARY:
+        return [f"{node.value.id}.{node.attr}"]
+    if isinstance(node, ast.ImportFrom) and node.module in LIBRARY:
+        return [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names if alias.name in LIBRARY]
+    return []
+
+
+ONLY_IN: dict[str, set[str]] = {
+    # deadline.py says why these do not do.
+    "asyncio.timeout": set(),
+    "asyncio.timeout_at": set(),
+    "asyncio.wait_for": set(),
+    # What process/child.py and process/scope.py start ends with us; the user's own server does not.
+    "asyncio.create_subprocess_exec": set(),
+    "asyncio.create_subprocess_shell": set(),
+    "subprocess.Popen": {"process/apart.py", "process/child.py"},
+    "subprocess.run": {"process/child.py", "process/keeper/family.py"},
+    "subprocess.call": set(),
+    "subprocess.check_call": set(),
+    "subprocess.check_output": set(),
+    "subprocess.getoutput": set(),
+    "subprocess.getstatusoutput": set(),
+    "os.system": set(),
+    "os.popen": set(),
+    "os.fork": {"process/keeper/launch.py", "process/keeper/server.py"},
+    "os.forkpty": set(),
+    "os.posix_spawn": {"process/apart.py", "process/client.py", "process/keeper/launch.py"},
+    "os.posix_spawnp": set(),
+    "os.execve": {"process/keeper/launch.py"},
+    "multiprocessing": set(),
+    "pty": set(),
+}
+"""Names that only some modules use, since there is one way of ours to do it."""
+LIBRARY = ("asyncio", "subprocess", "os", "multiprocessing", "pty")
+
+
+def test_what_has_one_way_of_ours_is_done_in_no_other() -> None:
+    users = {name: {file for file, module in _modules().items() if name in module.library} for name in ONLY_IN}
+    assert users == ONLY_IN
 
 
 def test_only_where_foreign_code_is_contained_does_an_except_swallow_everything() -> None:
@@ -174,6 +269,7 @@ CLOCKS = {
     "attacks/fuzz.py": 4,  # run by hand for a number of seconds
     "attacks/fuzz_shell.py": 2,  # run by hand for a number of seconds
     "lsp/scripted_server.py": 1,  # a server that hangs
+    "mcp/fixture_tools.py": 1,  # pauses that a suite of others asks of a tool
     "models/server.py": 3,  # a provider that is slow; no result depends on how slow
     "server/test_terminal_client.py": 1,  # a screen tells nobody when it changes
     "waiting.py": 7,  # the one patience, for what never comes
@@ -182,10 +278,10 @@ CLOCKS = {
 """How often the files in which a clock is read, or some time is waited for, do it."""
 CLOCK_CALLS = re.compile(
     r"time\.(time|time_ns|monotonic|monotonic_ns|perf_counter|perf_counter_ns|process_time|sleep)"
-    r"|asyncio\.(sleep|timeout|timeout_at|wait_for)|(.*\.)?loop\.time|datetime\.(now|today)"
+    r"|asyncio\.(sleep|timeout|timeout_at|wait_for)|time_limit|(.*\.)?loop\.time|datetime\.(now|today)"
 )
 
-CLOCK_WORDS = re.compile(r"\btime\b|datetime|asyncio\.(sleep|timeout|wait_for)")
+CLOCK_WORDS = re.compile(r"\btime\b|datetime|asyncio\.(sleep|timeout|wait_for)|time_limit")
 """Without any of them no call of a clock can be written."""
 
 
@@ -208,6 +304,81 @@ def _asks_a_clock(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call) or not CLOCK_CALLS.fullmatch(ast.unparse(node.func)):
         return False
     return not (node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value in (0, 3600))
+
+
+THREADED_PIPE = re.compile(r"to_thread\([^\n]*\.(read|write)_(text|bytes)\b")
+
+
+def test_no_test_waits_for_a_named_pipe_in_a_thread() -> None:
+    """The thread would keep the loop of a test that failed from closing: `read_pipe` and `write_pipe` do not."""
+    tests = (ROOT / "tests").rglob("*.py")
+    assert not [file for file in tests if THREADED_PIPE.search(file.read_text("utf-8"))]
+
+
+def test_every_permission_that_is_asked_for_is_known() -> None:
+    """Else a slip of the pen in a rule about it is not told."""
+    tools = {tool.load().permission for tool in builtin()} - {INVALID}
+    written = r'(?:permission=|\.ask\(\s*)"(\w+)"'
+    asked = {name for file in SOURCE.rglob("*.py") for name in re.findall(written, file.read_text("utf-8"))}
+    served = {"changes", "revert"}
+    assert {"doom_loop", "webfetch"} <= asked
+    assert (tools | asked) - served <= set(PERMISSIONS)
+
+
+def test_only_tools_that_run_others_may_change_files_and_tell_nobody() -> None:
+    unseen = {source.id for source in builtin() if source.load().unseen_changes}
+    assert unseen == {"bash", "batch", "plan_enter", "plan_exit", "task"}
+
+
+STARTS = re.compile(
+    r"subprocess\.(run|Popen|call|check_call|check_output)|(asyncio\.)?create_subprocess_exec|os\.(exec|spawn|posix_spawn)\w*"
+    r"|Program|run_program"
+)
+"""Calls whose first argument, or `argv`, is what is started."""
+FORBIDDEN_STARTS = re.compile(
+    r"(shutil\.)?which|os\.(system|popen|execl?vp\w*|spawn\w*p\w*|posix_spawnp)|webbrowser\.\w+"
+)
+"""Calls that look for a program on the PATH by themselves."""
+LOOKED_UP_AGAIN = {"process/child.py": 1}
+"""Where the path of a program is made whole that a caller has looked up or named."""
+
+
+def test_our_own_programs_are_looked_up_in_one_place_and_started_by_their_paths() -> None:
+    assert {name: one.starts for name, one in _modules().items() if one.starts} == LOOKED_UP_AGAIN
+
+
+def _starts_by_name(call: ast.Call) -> bool:
+    name = ast.unparse(call.func)
+    if FORBIDDEN_STARTS.fullmatch(name) or "create_subprocess_shell" in name:
+        return True
+    if any(one.arg == "shell" and isinstance(one.value, ast.Constant) and one.value.value for one in call.keywords):
+        return True
+    if not STARTS.fullmatch(name):
+        return False
+    words = next((one.value for one in call.keywords if one.arg == "argv"), call.args[0] if call.args else None)
+    first = words.elts[0] if isinstance(words, ast.List | ast.Tuple) and words.elts else words
+    return isinstance(first, ast.Constant) and isinstance(first.value, str) and "/" not in first.value
+
+
+MAKES_TEMPORARY = re.compile(
+    r"(tempfile\.)?(mkdtemp|mkstemp|TemporaryDirectory|NamedTemporaryFile|TemporaryFile)|make_temporary"
+)
+
+
+def test_what_we_make_in_a_temporary_folder_has_a_name_by_which_boxes_hide_it() -> None:
+    made = ((file, name) for file, module in _modules().items() for name in module.temporary)
+    others = {(file, name) for file, name in made if not name.strip("'").startswith(TEMPORARY)}
+    assert others == {("folders.py", "prefix")}, "but for what others give to make_temporary"
+
+
+def _temporary_names(call: ast.Call) -> list[str]:
+    if not MAKES_TEMPORARY.fullmatch(ast.unparse(call.func)):
+        return []
+    given = {one.arg: ast.unparse(one.value) for one in call.keywords}
+    # Positional are the prefix of make_temporary, and of mkstemp suffix, prefix and folder.
+    if len(call.args) > 2 or given.get("dir", "MEMORY") != "MEMORY":
+        return []
+    return [given.get("prefix") or (ast.unparse(call.args[0]) if call.args else "''")]
 
 
 def test_a_module_says_what_it_is_in_its_first_line() -> None:

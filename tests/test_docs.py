@@ -92,9 +92,23 @@ def test_a_configuration_that_is_shown_can_be_used(tmp_path: Path, listing: List
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)", page.read_text("utf-8")):
+    for target, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", page.read_text("utf-8")):
         if "://" not in target:
-            assert (page.parent / target).exists(), f"{named(page)} links to {target}"
+            other = page.parent / target if target else page
+            assert other.exists(), f"{named(page)} links to {target}"
+            assert not anchor or anchor in anchors(other), f"{named(page)} links to {target}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the names that the headings of a page have in links."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", one.lower()).strip().replace(" ", "-") for one in headings}
+
+
+def test_the_site_has_every_page_once() -> None:
+    listed = re.findall(r"^ +- (\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(page.name for page in (ROOT / "docs").glob("*.md"))
 
 
 def test_the_page_of_the_package_shows_all_it_has_where_the_files_beside_it_are_not() -> None:
@@ -134,6 +148,15 @@ def _picture() -> ModuleType:
         sys.path.remove(str(ROOT / "docs"))
 
 
+def test_the_reference_says_what_the_source_says() -> None:
+    sys.path.insert(0, str(ROOT / "docs"))
+    try:
+        written: str = import_module("reference").page()
+    finally:
+        sys.path.remove(str(ROOT / "docs"))
+    assert (ROOT / "docs" / "reference.md").read_text("utf-8") == written, "python docs/reference.py writes it anew"
+
+
 def test_every_page_is_in_the_index() -> None:
     index = (ROOT / "docs" / "README.md").read_text("utf-8")
     assert [named(page) for page in PAGES if page.parent.name == "docs" and f"({page.name})" not in index] == [
@@ -149,7 +172,10 @@ def test_every_command_has_its_help_in_the_reference() -> None:
 
 
 def _actions(command: str) -> list[str]:
-    parser: argparse.ArgumentParser = import_module(f"toolwright.cli.{command}_command")._parser()
+    module = import_module(f"toolwright.cli.{command}_command")
+    if not hasattr(module, "_parser"):  # one that has options alone
+        return []
+    parser: argparse.ArgumentParser = module._parser()
     groups = (one.choices for one in parser._actions if isinstance(one, argparse._SubParsersAction))
     return [name for choices in groups for name in choices]
 
@@ -201,3 +227,21 @@ def test_an_output_fits_only_what_is_shown_of_it() -> None:
     assert not fits("a\n", "b\n")
     assert not fits("a\n", "a\nb\n")
     assert not fits("a…c\n", "a\nc\n")
+
+
+def test_each_promise_about_security_names_the_tests_that_hold_it() -> None:
+    rows = [line for line in (ROOT / "docs" / "security.md").read_text("utf-8").splitlines() if line.startswith("| ")]
+    promises = [row for row in rows if "test" in row.rpartition(" | ")[2] and row != "| promise | test |"]
+    defined = {name for file in TESTS.rglob("test_*.py") for name in _DEFINED.findall(file.read_text("utf-8"))}
+    missing = dict[str, list[str]]()
+    for row in promises:
+        named = re.findall(r"`([^`]+)`", row.rpartition(" | ")[2])
+        gone = [one for one in named if not ((ROOT / one).exists() or one.partition("[")[0] in defined)]
+        if gone or not named:
+            missing[row[:60]] = gone
+    assert missing == {}
+    assert len(promises) > 70
+
+
+TESTS = ROOT / "tests"
+_DEFINED = re.compile(r"^(?:async )?def (test_\w+)\(", re.MULTILINE)

@@ -295,6 +295,18 @@ PIECES = (
         "f() (",
         "f()((",
         "f() [[",
+        "\"${x:-'rm'}\"",
+        "\"${x#'r'}\"",
+        '"${x:-"rm"}"',
+        '"${x%"${x#r}"}"',
+        "${!x:-rm}",
+        "[[ x =~ a|",
+        "$(cat <<E\n",
+        "\nE)",
+        "{x[0]}<",
+        "pushd -n ",
+        "popd -n ",
+        "uniq ",
         "return 1",
         "continue",
         "exit",
@@ -452,7 +464,8 @@ def fuzz(*, seed: int, seconds: float | None = None, count: int | None = None) -
             if analysis.verdict != "understood":
                 continue
             score.understood += 1
-            if found := surprise(script, analysis, field):
+            # What a script before has left behind may still be at work, once.
+            if surprise(script, analysis, field) and (found := surprise(script, analysis, field)):
                 score.note(found)
     return score
 

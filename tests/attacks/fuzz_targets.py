@@ -20,17 +20,18 @@ from toolwright.config import jsonc
 from toolwright.config.load import load_config
 from toolwright.config.markdown import read_document
 from toolwright.edits.chunks import apply_chunks
-from toolwright.edits.patch import ADD, BEGIN, DELETE, END, END_OF_FILE, MOVE, UPDATE, Update, parse
+from toolwright.edits.patch import ADD, BEGIN, DELETE, END, MOVE, UPDATE, parse
 from toolwright.edits.replacement import replace
+from toolwright.edits.sections import END_OF_FILE, Update
 from toolwright.errors import ConfigError, ToolError, UsageError
 from toolwright.files.globs import GlobError, literal_folders, parse_glob, parse_ignore_line
 from toolwright.files.paths import Tree
 from toolwright.folders import Folders
 from toolwright.frames import Headers, Lines
+from toolwright.http_answer import BadAnswer, Body, read_head
 from toolwright.jsontext import read_json
 from toolwright.models.connect import connect
 from toolwright.models.http import Address
-from toolwright.models.http_answer import BadAnswer, Body, read_head
 from toolwright.models.model import ModelError, ReplySettings, UserMessage
 from toolwright.models.wire import HttpModel
 from toolwright.session.copies import exported, ids_of, read_export

@@ -8,33 +8,41 @@ import pytest
 from toolwright.mcp.client.schemas import without_slow_patterns
 from toolwright.models.info import Prices, Usage
 from toolwright.models.wire import count
+from toolwright.testing import make_workspace
 
 SOURCE = Path(__file__).parents[2] / "src" / "toolwright"
 OWN = {
-    "chat/history.py": "what we wrote",
     "config/jsonc.py": "one token",
     "evaluate/results.py": "what we wrote",
-    "extensions/memory.py": "what we wrote",
     "extensions/python_host.py": "what we wrote, in the other process",
+    "files/captured.py": "what our keeper wrote",
     "files/images.py": "what we wrote",
     "files/journal.py": "what we wrote",
     "files/pdf.py": "a process of ours",
     "files/pending.py": "what we wrote",
-    "files/walk.py": "a process of ours",
     "fleet/saved.py": "what we wrote",
     "jsontext.py": "the function itself",
     "mcp/client/content.py": "depth is caught here",
-    "mcp/client/web.py": "a process of ours",
-    "models/catalog.py": "what ships",
+    "mcp/client/ends.py": "a process of ours",
     "models/fixes.py": "our own request",
     "models/profiles.py": "what ships",
     "models/refresh.py": "the list that ships, made by hand",
     "models/scripted.py": "a script that the user names",
     "models/wire.py": "depth is caught here, once for each event",
     "policy/expectations.py": "depth is caught here",
+    "process/keeper/launch.py": "a process of ours",
+    "process/keeper/leader.py": "a process of ours",
+    "process/keeper/server.py": "a process of ours",
+    "process/scope.py": "a process of ours",
+    "process/selftest.py": "what our keeper wrote",
+    "process/space.py": "a process of ours",
+    "proof/baseline.py": "what we wrote",
     "server/inside.py": "our own answer",
-    "server/secret.py": "what we wrote",
+    "session/bundle.py": "what we wrote",
+    "session/chain.py": "depth is caught here",
+    "session/search.py": "depth is caught here",
     "session/storage.py": "depth is caught here",
+    "shipped.py": "what ships",
     "testing.py": "for tests",
     "web/apart.py": "a process of ours",
 }
@@ -45,11 +53,41 @@ def test_no_other_module_reads_json_by_itself() -> None:
     users = {
         str(file.relative_to(SOURCE))
         for file in SOURCE.rglob("*.py")
-        if SOURCE / "process" not in file.parents  # our own processes, among themselves
         for node in ast.walk(ast.parse(file.read_text("utf-8")))
         if isinstance(node, ast.Attribute) and node.attr == "loads" and ast.unparse(node.value) == "json"
     }
     assert users - set(SHIPPED) == set(OWN)
+
+
+BROKEN = {
+    "nested without end": b"[" * 100_000,
+    "cut short": b"{",
+    "something else": b'{"user": 1}',
+    "no text": b"\xff",
+}
+
+
+def write(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
+
+
+@pytest.mark.parametrize("content", BROKEN)
+async def test_a_broken_file_of_approvals_is_a_sentence_about_the_file(project: Path, content: str) -> None:
+    async with make_workspace(project, config={"permission": {"bash": "ask"}}) as workspace:
+        write(workspace.folders.approvals, BROKEN[content])
+        result = await workspace.call("bash", command="touch deed", description="leave a trace")
+    assert result.output.startswith(str(workspace.folders.approvals))
+    assert "orrect the file" in result.output
+    assert not (project / "deed").exists()
+
+
+@pytest.mark.parametrize("content", BROKEN)
+async def test_a_broken_note_of_what_the_machine_can_do_is_made_anew(project: Path, content: str) -> None:
+    async with make_workspace(project) as workspace:
+        write(workspace.folders.data / "sandbox.json", BROKEN[content])
+        result = await workspace.call("bash", command="echo deed", description="say something")
+    assert result.output == "deed\n"
 
 
 @pytest.mark.parametrize("said", [10**400, 1e300, 10**30])

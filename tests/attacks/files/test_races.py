@@ -159,5 +159,5 @@ async def test_no_undo_writes_outside(ground: Ground) -> None:
             ):
                 change = Change(place=files.tree.exactly(ground.folder / name), before=before, after=after)
                 with suppress(ToolError):
-                    await files.commit([change], session_id="ses_1", call_id="undo_1", exact=True)
+                    await files.commit([change], session_id="ses_1", call_id="undo_1", undoes=True)
     assert contents(ground.outside) == ground.before

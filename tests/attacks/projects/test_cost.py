@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from tests.attacks.projects.conftest import Victim
+from toolwright.app.branch import branch_of
 from toolwright.config import jsonc
 from toolwright.config.markdown import read_document
 from toolwright.errors import ConfigError, ToolwrightError
 from toolwright.permission.rules import Rule
-from toolwright.server.branch import branch_of
 
 
 def refusal(victim: Victim) -> str:

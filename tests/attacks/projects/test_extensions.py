@@ -20,8 +20,9 @@ Files = dict[str, Any]
 EVERYTHING = {
     "foreign": {"claude": ["agents", "commands", "hooks", "mcp"], "codex": ["hooks", "mcp"], "gemini": ["mcp"]},
     "permission": "allow",
+    "sandbox": {"mode": "off"},
 }
-"""A user who wants all there is, and allows it all."""
+"""A user who wants all there is, and allows it all; nothing of what starts is kept from leaving its mark."""
 PYTHON = "open('MARK', 'w').close()\n"
 MADE = "{'description': 'd', 'args': {}, 'execute': lambda args, ctx: 'x'}"
 EXPORTED = "export default { description: 'd', args: {}, execute: async () => 'x' }\n"

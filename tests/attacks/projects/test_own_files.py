@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.attacks.projects.conftest import Victim
+from toolwright.folders import Folders
 from toolwright.testing import ScriptedUser, make_workspace
 
 SETTINGS = [
@@ -79,11 +80,13 @@ async def test_our_data_is_not_written_even_where_it_lies_in_the_project(tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("name", "readable"), [("auth.json", False), ("toolwright.db", False), ("tool-output/x", True)]
+    ("name", "readable"),
+    [("auth.json", False), ("toolwright.db", False), ("{outputs}/x", True), ("tool-output/other/x", False)],
 )
 async def test_our_data_is_not_read_but_for_what_was_too_long(tmp_path: Path, name: str, readable: bool) -> None:
     home = tmp_path / "home"
-    file = home / ".local" / "share" / "toolwright" / name
+    outputs = Folders.of({"HOME": str(home)}).outputs_of(tmp_path)
+    file = home / ".local" / "share" / "toolwright" / name.replace("{outputs}", str(outputs))
     file.parent.mkdir(parents=True)
     file.write_text("the key\n")
     async with make_workspace(tmp_path, environment={"HOME": str(home)}, config={"permission": "allow"}) as workspace:

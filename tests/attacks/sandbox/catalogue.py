@@ -52,14 +52,41 @@ GRANTS = {
         visible="rm $OUT/gone", script='rm -f "$OUT/kept"; echo x > "$OUT/other"', changes=("outside/gone",)
     ),
     "a yes to work in the home folder does not open it": Attack(
-        visible="cd $HOME && ls", script='echo x > "$HOME/.bashrc"; echo x > "$HOME/new"'
+        visible="(cd $HOME && ls)", prints="notes", script='echo x > "$HOME/.bashrc"; echo x > "$HOME/new"'
     ),
-    "plan writes its plan and nothing else": Attack(
-        agent="plan",
-        visible="echo plan > .toolwright/plans/a.md",
-        script="cat .toolwright/plans/a.md; echo x > seed; echo x > new; echo x > .toolwright/agent.md",
-        changes=("project/.toolwright/plans/a.md",),
-        prints="plan",
+    "a yes to a folder uncovers no program that is denied": Attack(
+        rules=("bash rm *: deny", "external_directory *: allow"),
+        visible="ln -sf /bin/rm foo; touch /usr/bin/rm",
+        script="./foo seed; rm seed; /bin/rm seed; cp /usr/bin/rm r; ./r seed",
+    ),
+    "a yes to a folder uncovers nothing in it that may not be read": Attack(
+        rules=("read $HOME/.ssh/*: deny", "external_directory *: allow"),
+        visible="ls -d $HOME/.ssh/id $HOME/.ssh/deep; (cd $HOME/.ssh)",
+        script='cat "$HOME/.ssh/id"; ls -l "$HOME/.ssh" | sed s/id/SECRET/; cat "$HOME/.ssh/deep/key"',
+    ),
+    "nor does one to write there": Attack(
+        rules=("read $HOME/.ssh/*: deny", "external_directory *: allow"),
+        visible="touch $HOME/.ssh/id; (cd $HOME/.ssh/deep)",
+        script='cat "$HOME/.ssh/id" "$HOME/.ssh/deep/key"; echo x > "$HOME/.ssh/id"; echo x > "$HOME/.ssh/deep/new"',
+    ),
+    "nor one to delete what is beside it": Attack(
+        rules=("read $OUT/secret1: deny", "external_directory *: allow"),
+        visible="rm $OUT/leaves",
+        script='cat "$OUT/secret1"; mv "$OUT/secret1" "$OUT/here"; cat "$OUT/here"; rm "$OUT/secret1"',
+        changes=("outside/leaves",),
+    ),
+    "a yes to work in a folder opens nothing in it that may not be edited": Attack(
+        rules=("edit $OUT/other: deny", "edit $OUT/nest/*: deny", "external_directory *: allow"),
+        visible="(cd $OUT && ls)",
+        script=(
+            'cd "$OUT"; for f in other nest/egg; do echo x > $f; mv $f /tmp/x; rm $f; done; mv nest n; rm -r nest; ls'
+        ),
+        prints="kept",
+    ),
+    "nor does one to write a folder around it": Attack(
+        rules=("edit $OUT/nest/deep/*: deny", "external_directory *: allow"),
+        visible="mkdir -p $OUT/nest && touch $OUT/nest",
+        script='cd "$OUT/nest"; echo x > deep/egg; mv deep d; rm -r deep; mkdir deep; echo x > deep/egg',
     ),
     "plan writes its plan among our data and nothing else there": Attack(
         agent="plan",
@@ -113,6 +140,10 @@ OURS = {
     "write our approvals and trust": Attack(
         script='echo x > "$DATA/approvals.json"; rm "$DATA/trust.json"; rm -r "$DATA"'
     ),
+    "read the secret of a server": Attack(
+        script='cat "$HOME/.local/state/toolwright/server/"*; ls "$HOME/.local/state/toolwright" | sed s/^/SECRET/'
+    ),
+    "read the token of a fleet": Attack(script='cat "$HOME/.ray/auth_token"; ls "$HOME/.ray" | sed s/^/SECRET/'),
     "read what other projects have printed": Attack(script='cat "$DATA/tool-output/"*; ls "$DATA/tool-output"'),
 }
 

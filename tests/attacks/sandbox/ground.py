@@ -135,7 +135,7 @@ class Ground:
         _git(self.project, "rm", "-q", "old.env")
         _git(self.project, "commit", "-qm", "taken out again")
         (self.project / ".git" / "custom").write_text("kept")
-        for name in ("kept", "other", "gone"):
+        for name in ("kept", "other", "gone", "leaves", "nest/egg", "nest/deep/egg"):
             self._write(self.outside / name, "kept")
         self._write(self.outside / "secret1", "SECRET")
         for name in (
@@ -148,7 +148,8 @@ class Ground:
         ):
             self._write(self.home / name, "kept")
         for name in (
-            *(".ssh/id", ".config/toolwright/toolwright.json", ".config/opencode/opencode.json"),
+            *(".ssh/id", ".ssh/deep/key", ".config/toolwright/toolwright.json", ".config/opencode/opencode.json"),
+            *(".local/state/toolwright/server/4096.json", ".ray/auth_token"),
             *(
                 ".local/share/opencode/auth.json",
                 ".local/share/toolwright/auth.json",

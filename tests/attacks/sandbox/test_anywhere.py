@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.process.places import ours_of
 from tests.process.shell_session import EVERYTHING_ALLOWED, open_shell
 from toolwright.errors import ToolError
 from toolwright.process.access import Access
@@ -38,7 +39,11 @@ async def test_where_our_folder_cannot_be_made_commands_run_all_the_same(
     scopes = Scopes()
     settings = SandboxSettings(mode=mode)  # type: ignore[arg-type] # the table names modes
     sandbox = Sandbox(
-        settings, directory=project, root=project, data=tmp_path / data, scopes=scopes, home=Path("/nonexistent")
+        settings,
+        directory=project,
+        root=project,
+        ours=ours_of(tmp_path / "home", tmp_path / data),
+        scopes=scopes,
     )
     try:
         try:
@@ -81,11 +86,12 @@ async def test_programs_that_are_links_in_a_temporary_folder_are_found(
 def test_without_shared_memory_or_on_a_disk_that_is_read_only(tmp_path: Path, change: str) -> None:
     program = (
         "import asyncio, sys; from pathlib import Path\n"
+        "from toolwright.ours import Ours\n"
         "from toolwright.process.sandbox import Sandbox, SandboxSettings\n"
         "from toolwright.process.scope import Scopes\n"
         "async def main():\n"
         "    scopes, here = Scopes(), Path(sys.argv[1])\n"
-        "    places = {'directory': here, 'root': here, 'data': here / 'd', 'home': here}\n"
+        "    places = {'directory': here, 'root': here, 'ours': Ours.of({'HOME': str(here)})}\n"
         "    sandbox = Sandbox(SandboxSettings(), scopes=scopes, **places)\n"
         "    print(*await sandbox.describe(), sep='\\n')\n"
         "    await scopes.close()\n"

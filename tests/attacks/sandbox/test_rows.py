@@ -238,7 +238,8 @@ async def test_commands_side_by_side_have_what_their_boxes_need(project: Path, t
 async def test_what_boxes_need_is_made_again_if_somebody_takes_it_away(
     project: Path, tmp_path: Path, rung: str
 ) -> None:
-    async with opened(project, tmp_path / "home", rung) as workspace:
+    heard_of = {"mode": rung, "capture": False}
+    async with opened(project, tmp_path / "home", rung, sandbox=heard_of) as workspace:
         await workspace.call("bash", command="sleep 600", background=True, timeout=50)
         (project / ".toolwright").rmdir()
         result = await run(workspace, "mkdir -p .toolwright/agent && echo made")

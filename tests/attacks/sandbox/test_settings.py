@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.process.shell_session import ShellSession, open_shell
-from tests.waiting import until
+from tests.waiting import until, write_pipe
 from toolwright.config.content import content_of
 from toolwright.config.load import Config, load_config
 from toolwright.config.trust import Trust, is_trusted
@@ -26,7 +26,8 @@ WRITE = "import pathlib; pathlib.Path('toolwright.json').write_text('{}')"
 LATER = f"import sys; sys.stdin.readline(); {WRITE}"
 """Writes settings when it is told to, which is after its call is over."""
 STAYS = f"import os; {WRITE}; os.mkfifo('made'); open('made').read()"
-AUTO = SandboxSettings()
+AUTO = SandboxSettings(capture=False)
+"""Where nobody hears of the call that makes them."""
 
 
 @pytest.fixture(params=RUNGS)
@@ -179,7 +180,7 @@ async def test_in_the_moment_that_it_is_there_another_of_us_that_starts_does_not
         await _require(shell)
         await shell.bash("python3 stays.py", background=True, timeout=50)
         await until((project / "begin").exists)
-        await asyncio.to_thread((project / "begin").write_text, "now")
+        await write_pipe(project / "begin", "now")
         await until((project / "made").exists)
         assert (project / name).exists()
         async with open_workspace(project, environment=environment) as other:

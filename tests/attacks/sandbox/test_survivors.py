@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.process.places import ours_of
 from tests.waiting import until
 from toolwright.errors import ToolError
 from toolwright.process.keeper.family import descendants
@@ -28,7 +29,7 @@ async def boxed(request: pytest.FixtureRequest, project: Path, tmp_path: Path) -
     scopes = Scopes()
     settings = SandboxSettings(mode=request.param)
     sandbox = Sandbox(
-        settings, directory=project, root=project, data=tmp_path / "data", scopes=scopes, home=tmp_path / "home"
+        settings, directory=project, root=project, ours=ours_of(tmp_path / "home", tmp_path / "data"), scopes=scopes
     )
 
     async def start(command: str) -> tuple[Scope, list[int]]:
@@ -96,6 +97,7 @@ async def test_a_leader_that_is_stopped_is_killed_with_all_below(boxed: Any, com
 KILL_ALL = """
 import asyncio, os, signal, sys
 from pathlib import Path
+from toolwright.ours import Ours
 from toolwright.process.keeper.family import descendants
 from toolwright.process.sandbox import Sandbox, SandboxSettings
 from toolwright.process.scope import Program, Scopes
@@ -103,7 +105,7 @@ from toolwright.process.scope import Program, Scopes
 async def main():
     scopes, here = Scopes(), Path(sys.argv[2])
     settings = SandboxSettings(mode=sys.argv[1])
-    sandbox = Sandbox(settings, directory=here, root=here, data=here / "data", scopes=scopes, home=here)
+    sandbox = Sandbox(settings, directory=here, root=here, ours=Ours.of({"HOME": str(here)}), scopes=scopes)
     box = await sandbox.box()
     wrapped = sandbox.wrap(box, ["/bin/bash", "-c", "setsid sleep 314159 & sleep 314159"], here)
     await scopes.start(Program.of(wrapped, cwd=here, env={"PATH": os.environ["PATH"]}))

@@ -17,6 +17,7 @@ from tests.attacks.sessions.command import database_of, tw
 from tests.session.trial import calls, nothing_open, opened, read, says
 from toolwright.errors import UsageError
 from toolwright.ids import now
+from toolwright.messages import Moment, SessionInfo
 from toolwright.session.owner import Owner
 from toolwright.session.storage import Storage
 
@@ -206,3 +207,22 @@ async def test_a_database_that_stays_locked_is_told_as_such_and_only_once_waited
     )
     other.close()
     assert tw(project, "session", "fork", name).code == 0
+
+
+async def test_a_session_of_a_host_that_was_silent_for_a_while_is_not_collected(storage: Storage) -> None:
+    storage.put_session(
+        SessionInfo(
+            id="ses_1",
+            slug="one",
+            project_id="p",
+            version="1",
+            directory="/p",
+            title="One",
+            time=Moment(created=1, updated=1),
+        )
+    )
+    await storage.settled()
+    assert await storage.unused_since(2) == ["ses_1"]
+    _elsewhere(storage, 1)
+    assert await _states(storage) == ["silent"]
+    assert await storage.unused_since(2) == []

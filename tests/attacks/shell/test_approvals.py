@@ -4,8 +4,9 @@ import pytest
 
 from tests.attacks.shell.ground import Ground, make_ground, policy
 from toolwright.permission.approvals import Approval
+from toolwright.permission.approvals import offered as offered_by
 from toolwright.shell import analyse
-from toolwright.shell.typed import typed
+from toolwright.tools._commands import _as_fed
 
 ASK = policy("bash: ask", "external_directory: ask")
 
@@ -16,7 +17,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
 
 
 def offered(command: str, ground: Ground, cwd: str = "") -> list[Approval]:
-    return [Approval(one.permission, text) for one in ground.requests(command, cwd=cwd) for text in one.always]
+    return [approval for one in ground.requests(command, cwd=cwd) for approval in offered_by(one)]
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,8 @@ def offered(command: str, ground: Ground, cwd: str = "") -> list[Approval]:
         ("sh <<'END'\nls\nEND", "sh <<'END'\nrm victim\nEND"),
         ("python3 app.py", "python3 other.py"),
         ("git push origin main", "git push --force"),
+        ("git push origin main", "git push other main"),
+        ("git push", "git push origin"),
         ("git push origin main", "git push -f origin main"),
         ("git push origin main", "git push origin +main"),
         ("git push origin main", "git push origin :main"),
@@ -116,7 +119,7 @@ def test_always_for_one_thing_is_not_always_for_another(approved: str, other: st
 @pytest.mark.parametrize(
     ("approved", "other"),
     [
-        ("git push origin main", "git push -u origin x"),
+        ("git push origin main", "git push origin x"),
         ("git status", "git status -s"),
         ("git log -3", "git log --oneline"),
         ("npm run build", "npm run build -- --watch"),
@@ -169,16 +172,17 @@ def test_the_folder_that_a_call_names_belongs_to_what_was_approved(cwd: str, gro
     ],
 )
 def test_what_is_typed_is_judged_as_the_line_it_becomes(earlier: str, text: str, deleted: str) -> None:
-    line = typed("bash", earlier, text)
-    analysis = analyse(line.command, before=line.before, cwd="/p", home="/h")
+    analysis = analyse(_as_fed("bash", earlier + text), cwd="/p", home="/h")
     assert deleted in analysis.deletes
+    within = analyse(_as_fed("cd .; bash", earlier + text), cwd="/p", home="/h")
+    assert within.verdict != "understood"
 
 
 def test_what_was_typed_before_and_is_not_understood_makes_the_rest_uncertain() -> None:
-    assert analyse("rm x", before="echo 'a\n", cwd="/p", home="/h").verdict != "understood"
-    assert analyse("rm x", before='eval "$(cat f)"\n', cwd="/p", home="/h").verdict != "understood"
+    for earlier in ("echo 'a\n", 'eval "$(cat f)"\n'):
+        assert analyse(_as_fed("bash", f"{earlier}rm x"), cwd="/p", home="/h").verdict != "understood"
 
 
-def test_other_programs_are_judged_with_the_line_as_their_input() -> None:
-    assert typed("python3", "print(", "1)\n").command == "python3 <<< 'print(1)'"
-    assert typed("a; b", "", "x\n").command == "{ a; b\n} <<< x"
+def test_other_programs_are_judged_with_the_text_as_their_input() -> None:
+    assert _as_fed("python3", "print(1)\n") == "python3 <<< 'print(1)'"
+    assert _as_fed("a; b", "x\n") == "{ a; b\n} <<< x"

@@ -1,6 +1,7 @@
 """Protection that asks all day is switched off: what is harmless and common must pass."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,28 @@ from toolwright.permission.defaults import protected_rules
 from toolwright.permission.rules import Layer, Policy
 
 LINES = 1100
-MOST_IN_A_HUNDRED = 3
+MOST_ASKED = 34
+OUTWARD = (
+    "git push",
+    "git push -u origin HEAD",
+    "git push --force-with-lease",
+    "git push origin --delete feature/x",
+    "git push --tags",
+    'BRANCH=$(git branch --show-current); git push -u origin "$BRANCH"',
+    'gh pr create --title "x" --body "y"',
+    "gh pr create --title x --body \"$(cat <<'EOF'\n## Summary\n- a `b`\nEOF\n)\"",
+    "gh workflow run ci.yml",
+    "make deploy ENV=staging",
+    "DJANGO_SETTINGS_MODULE=proj.settings python3 manage.py migrate",
+    "php artisan migrate",
+    "alembic upgrade head",
+    "npx knex migrate:latest",
+    'psql "$DATABASE_URL" -f sub/schema.sql',
+    "createdb -h localhost test",
+    "docker compose down -v",
+    "docker rm -f app",
+)
+"""What of an ordinary day reaches beyond this machine, or cannot be taken back: that is asked about."""
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +48,8 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
 
 @pytest.fixture(scope="module")
 def rules(ground: Ground) -> Policy:
-    protected = Layer("protected", protected_rules(Folders.of({"HOME": str(ground.home)})), tightens_only=True)
+    ours = protected_rules(Folders.of({"HOME": str(ground.home)}), Path("/nowhere"))
+    protected = Layer("protected", ours, tightens_only=True)
     return Policy("build", (*default_policy(ground.home).layers, protected))
 
 
@@ -34,8 +57,9 @@ def test_hardly_anything_asks_in_a_box_and_nothing_is_denied(ground: Ground, rul
     found = {command: ground.verdict(command, rules, confinement=BOX) for command in EVERYDAY}
     assert len(found) >= LINES
     assert [command for command, action in found.items() if action == "deny"] == []
-    asked = [command for command, action in found.items() if action == "ask"]
-    assert len(asked) <= MOST_IN_A_HUNDRED * len(found) // 100, "\n".join(asked)
+    asked = [command for command, action in found.items() if action == "ask" and command not in OUTWARD]
+    assert len(asked) <= MOST_ASKED, "\n".join(asked)
+    assert {command for command in OUTWARD if found.get(command) != "ask"} == set()
 
 
 @pytest.mark.parametrize(

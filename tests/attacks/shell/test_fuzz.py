@@ -34,6 +34,13 @@ FOUND = [
     "compgen ${x[@]}-C 'rm victim'",
     "sh -c 'rm \"$1\"' $y a victim",
     'f() { rm "$2"; }; f ?i* a',
+    "a=(1)#; unset 'a[$(touch pwn)]'",
+    "a=(1)#b; rm victim",
+    "sh -c \"bash &>:c 'rm vict<<-Eim'\"",
+    'x=\'a[$(touch pwn)]\'; [ "${x%"${x#r}"}"-v "$x" ]',
+    "nice rm>( )y=mtim",
+    "r<( )m victim",
+    "sh -c '[[ a > victim ]]'",
 ]
 
 
