@@ -18,24 +18,31 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reference import configuration, references
-from terminal import Running, running, streaming_model
 
-from toolwright.chat.renderer import Renderer
-from toolwright.chat.screen import Screen
+from terminal import Running, running, streaming_model
 from toolwright.events import PartUpdated
 from toolwright.jsontypes import Json
 from toolwright.messages import TextPart
 from toolwright.parts import Running as RunningCall
 from toolwright.parts import Span, ToolPart
 from toolwright.session.events import PartDelta
+from toolwright.terminal.renderer import Renderer
+from toolwright.terminal.screen import Screen
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
+
+    from toolwright.tui.app import Conversation
 
 DELTAS = 2_000
 PAUSE = 0.002
 TOGETHER = 3
 """Deltas in one frame: a model that writes a hundred in a second, on a screen that is drawn thirty times."""
 KEYS = 40
+TALK = 5_000
 MESSAGE = (
     "# A heading\n\n"
     + "Some **words** and `code` in a line that is long enough to be broken. " * 6
@@ -143,12 +150,12 @@ def flooded(folder: Path) -> list[float]:
 
 async def transcript() -> None:
     """Ten thousand lines, and an answer that streams below them."""
-    from toolwright.chat.background import Background
+    from toolwright.app.opened import Opened
+    from toolwright.terminal.background import Background
     from toolwright.tui.app import Conversation
     from toolwright.tui.blocks import Answer
     from toolwright.tui.highlight import highlighted
     from toolwright.tui.story import Story
-    from toolwright.tui.talk import Opened
 
     async def opening() -> Opened:
         return await asyncio.Future()
@@ -186,6 +193,8 @@ async def transcript() -> None:
         waiting = statistics.median([await frame(0) for _ in range(100)])
         frames = [await frame(TOGETHER) - waiting for _ in range(DELTAS // TOGETHER)]
         alone = [await frame(1) - waiting for _ in range(DELTAS // TOGETHER)]
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        paged = await pages(app, pilot)
     background.close()
     print(f"full screen, {lines:,} lines: shown after {1e3 * shown:.0f} ms, all laid out after {1e3 * whole:.0f} ms")
     told(
@@ -193,8 +202,28 @@ async def transcript() -> None:
         ("one drawn alone", statistics.median(alone), "ms with its frame, in the middle", 5),
         ("a frame", statistics.median(frames), "ms, in the middle", 33),
         ("the slowest frame", max(frames + alone), "ms", 33),
-        ("memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MB", 120),
+        ("Page Up", paged, f"ms, the mean of {KEYS} in {TALK:,} messages just opened, with laying out all", 80),
+        ("memory", memory, "MB", 120),
     )
+
+
+async def pages(app: "Conversation", pilot: "Pilot[int]") -> float:
+    """Milliseconds of the thread that draws for each Page Up in a long talk, until all of it is laid out."""
+    from toolwright.tui.blocks import Answer, Said
+    from toolwright.tui.story import Story
+
+    story = Story("ses_2")
+    for number in range(TALK // 2):
+        story.add(Said(f"prompt {number}", f"Prompt {number}"))
+        story.add(block := Answer(f"answer {number}", MESSAGE))
+        block.complete = True
+    app.transcript.show(story)
+    began = time.thread_time()
+    for _ in range(KEYS):
+        await pilot.press("pageup")
+    while app.transcript._behind:
+        await pilot.pause(0.05)
+    return 1e3 * (time.thread_time() - began) / KEYS
 
 
 # Lines.
@@ -235,7 +264,7 @@ def beside(folder: Path) -> None:
     answer = [*({"content": WORDS if number % 10 else f"{WORDS}\n\n"} for number in range(DELTAS)), {"content": END}]
     with streaming_model(answer, PAUSE) as model:
         with running(*_ours(folder / "ours", model.port)) as program:
-            _compared("toolwright", program, ("Ask for something", "fake/m", END))
+            _compared("toolwright", program, ("Ask anything", "fake/m", END))
         for reference in references():
             home, project = folder / reference.name / "home", folder / reference.name / "project"
             project.mkdir(parents=True)
