@@ -8,14 +8,15 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from toolwright import Model, open_workspace
+from toolwright import Model, TextDelta, open_workspace
 
 
 async def chat(lines: Iterable[str], model: str | Model, folder: str | Path = ".") -> None:
     async with open_workspace(folder, model=model, answer=ask) as workspace, workspace.session() as session:
         for line in lines:
             async for event in session.stream(line):
-                print(getattr(event, "delta", ""), end="", flush=True)
+                if isinstance(event, TextDelta):  # and not what the model thinks
+                    print(event.text, end="", flush=True)
             print()
 
 
