@@ -137,10 +137,14 @@ async def test_a_program_gets_no_other_open_files(scopes: Scopes, tmp_path: Path
 async def test_a_scope_reports_that_its_shell_has_ended_whoever_stays(
     scopes: Scopes, tmp_path: Path, command: str
 ) -> None:
-    scope = await scopes.start(shell(f"{command}\necho done", tmp_path))
+    # Programs that run already: one that is only just being started has no arguments yet.
+    seconds = f"300.{os.getpid()}"
+    runs = f"grep -qz '^{seconds.replace('.', '[.]')}$' /proc/[0-9]*/cmdline 2>/dev/null"
+    left_behind = command.replace("300", seconds)
+    scope = await scopes.start(shell(f"{left_behind}\nuntil {runs}; do :; done", tmp_path))
     async with patience():
         end = await scope.ended()
-    assert [left.command for left in end.left][-1:] == ["sleep 300"]
+    assert [left.command for left in end.left][-1:] == [f"sleep {seconds}"]
     assert await scope.stop()
     assert not any(is_running(left.pid) for left in end.left)
 
