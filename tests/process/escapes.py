@@ -215,7 +215,7 @@ def state_of(places: dict[str, Path]) -> dict[str, str]:
 
 
 async def attempt(scopes: Scopes, sandbox: Sandbox, box: Box, command: str, env: dict[str, str]) -> dict[str, Any]:
-    cwd = Path(box.writable[0]) if box.writable else Path("/")
+    cwd = next(iter(box.places("write")), Path("/"))
     wrapped = sandbox.wrap(box, ["/bin/bash", "-c", command], cwd)
     scope = await scopes.start(Program.of(wrapped, cwd=cwd, env=env))
     reader = OutputReader(scope.stdout, Output(lambda: Path(os.devnull)))

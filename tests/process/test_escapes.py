@@ -16,7 +16,7 @@ from tests.process.lasting import lasting_folder
 from tests.process.places import ours_of
 from tests.waiting import PATIENCE
 from toolwright.errors import ToolError
-from toolwright.process.box import Box
+from toolwright.process.box import Box, Wall
 from toolwright.process.keeper.landlock import SCOPES_SINCE
 from toolwright.process.sandbox import Sandbox, SandboxSettings
 from toolwright.process.scope import Scopes
@@ -113,7 +113,7 @@ async def test_landlock_without_namespaces_still_keeps_commands_from_writing_out
     with _scratch(os.geteuid()) as name:
         places = escapes.make_places(Path(name))
         scopes = Scopes()
-        box = Box(rung="landlock", writable=(places["project"],), temp=places["data"], mounts=False)
+        box = Box(rung="landlock", walls=(Wall(places["project"], "write"),), temp=places["data"], mounts=False)
         sandbox = Sandbox(
             SandboxSettings(),
             directory=places["project"],

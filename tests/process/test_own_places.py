@@ -103,7 +103,7 @@ async def test_no_answer_opens_the_installation_and_the_setting_does(ours: Ours,
     allowed = Access(changes=(file, place), deletes=(file,), enters=(place,))
     box = await box_of(ours, installed, access=allowed)
     assert not box.allows_writing(file)
-    assert box.granted == ()
+    assert box.places("open") == ()
     opened = await box_of(ours, installed, str(place))
     assert opened.allows_writing(file)
 
@@ -114,7 +114,7 @@ async def test_no_setting_opens_what_else_is_ours(ours: Ours, home: Path, instal
     for given in (str(data), str(data / "deep"), str(home), "~/.local/share"):
         box = await box_of(ours, installed, given)
         assert not box.allows_writing(data / "deep" / "auth.json"), given
-        assert data in box.closed
+        assert data in box.places("empty")
 
 
 async def test_what_is_revealed_is_never_what_is_ours(ours: Ours, installed: Path) -> None:
@@ -124,8 +124,8 @@ async def test_what_is_revealed_is_never_what_is_ours(ours: Ours, installed: Pat
     sandbox = sandbox_of(ours, installed, SandboxSettings(mode="bubblewrap", reveal=(str(keys), "*auth.json")))
     box = await sandbox.box()
     sandbox.close()
-    assert box.kept == ()
-    assert ours.folders.data in box.closed
+    assert box.places("show") == ()
+    assert ours.folders.data in box.places("empty")
 
 
 async def test_macos_is_told_of_all_of_it_by_name_there_or_not(ours: Ours, home: Path, installed: Path) -> None:
@@ -183,7 +183,10 @@ async def test_settings_that_a_variable_names_are_hidden_outside_of_the_project_
 
 async def test_an_installation_elsewhere_costs_no_mount(home: Path, installed: Path) -> None:
     box = await box_of(ours_of(home), installed)
-    assert (box.installed, [place for place in box.protected if not place.is_relative_to(installed)]) == ((), [])
+    assert (
+        box.places("read", why=("ours",)),
+        [place for place in box.places("read") if not place.is_relative_to(installed)],
+    ) == ((), [])
 
 
 async def test_landlock_alone_leaves_out_of_what_may_be_read_what_rules_hide_outside_of_the_project(

@@ -12,7 +12,7 @@ from tests.process.places import ours_of
 from toolwright.errors import ToolError
 from toolwright.process import gitfolders, seatbelt
 from toolwright.process.access import Access
-from toolwright.process.box import Box, Shown
+from toolwright.process.box import Box, Wall
 from toolwright.process.caches import cache_folders
 from toolwright.process.rungs import put_up, within
 from toolwright.process.sandbox import Sandbox, SandboxSettings
@@ -63,9 +63,9 @@ def git(folder: Path, *words: str) -> None:
 
 async def test_the_project_and_caches_are_open_and_nothing_else(project: Path, home: Path, scopes: Scopes) -> None:
     box = await make(project, home, scopes).box()
-    assert box.writable[0] == project
-    assert home / ".cache" in [one.target for one in box.private]
-    assert all(place == project or place.is_relative_to(home) for place in box.writable)
+    assert box.places("write")[0] == project
+    assert home / ".cache" in box.places("own")
+    assert all(place == project or place.is_relative_to(home) for place in box.places("write"))
     assert not box.allows_writing(home / ".bashrc")
     assert box.allows_writing(project / "src" / "new.py")
 
@@ -75,8 +75,9 @@ async def test_a_command_that_has_no_use_for_caches_is_not_given_them(
 ) -> None:
     sandbox = make(project, home, scopes)
     box = await sandbox.box(Access(caches=False))
-    assert (box.private, box.writable) == ((), (project,))
-    assert box.protected == tuple(place for place in (await sandbox.box()).protected if not place.is_relative_to(home))
+    assert (box.places("own"), box.places("write")) == ((), (project,))
+    with_caches = (await sandbox.box()).places("read")
+    assert box.places("read") == tuple(place for place in with_caches if not place.is_relative_to(home))
 
 
 async def test_git_code_and_our_settings_are_protected(project: Path, home: Path, scopes: Scopes) -> None:
@@ -88,9 +89,11 @@ async def test_git_code_and_our_settings_are_protected(project: Path, home: Path
     box = await make(project, home, scopes, directory=project / "sub").box()
     git_code = [".git/hooks", ".git/config", ".git/info", ".git/commondir", ".git/config.worktree"]
     expected = [*git_code, "sub/opencode.jsonc", "toolwright.json", ".opencode"]
-    assert {project / name for name in expected} <= set(box.protected)
-    assert not {project / ".git" / name for name in ("objects", "refs", "HEAD", "description")} & set(box.protected)
-    assert box.pinned == (project / ".git",)
+    assert {project / name for name in expected} <= set(box.places("read"))
+    assert not {project / ".git" / name for name in ("objects", "refs", "HEAD", "description")} & set(
+        box.places("read")
+    )
+    assert box.places("stay") == (project / ".git",)
     assert not box.allows_writing(project / ".git" / "hooks" / "pre-commit")
     assert box.allows_writing(project / ".git" / "index")
 
@@ -100,9 +103,9 @@ async def test_a_protected_place_can_be_opened_by_name(project: Path, home: Path
     settings = SandboxSettings(writable=(".git/config", "~/notes"))
     (home / "notes").mkdir()
     box = await make(project, home, scopes, settings).box()
-    assert project / ".git" / "config" not in box.protected
-    assert project / ".git" / "hooks" in box.protected
-    assert home / "notes" in box.writable
+    assert project / ".git" / "config" not in box.places("read")
+    assert project / ".git" / "hooks" in box.places("read")
+    assert home / "notes" in box.places("write")
 
 
 async def test_a_read_only_box_leaves_only_what_was_approved_by_name(project: Path, home: Path, scopes: Scopes) -> None:
@@ -110,7 +113,7 @@ async def test_a_read_only_box_leaves_only_what_was_approved_by_name(project: Pa
     findings = replace(ALL_WORK, brokered=("bubblewrap",))
     access = Access(read_only=True, changes=(plan,), enters=(home,))
     box = await make(project, home, scopes, findings=findings).box(access)
-    assert (box.writable, box.granted, box.given) == ((), (), (plan,))
+    assert (box.places("write"), box.places("open"), box.places("give")) == ((), (), (plan,))
     assert box.allows_writing(plan)
     assert not box.allows_writing(plan.with_name("b.md"))
     assert not box.allows_writing(project / "x")
@@ -154,14 +157,14 @@ async def test_a_grant_opens_what_was_granted_as_it_was_granted(
     before = await make(project, home, scopes).box()
     wanted = Access(**{kind: ((tmp_path / name).resolve(),) for kind, name in access.items()})  # type: ignore[arg-type]
     box = await make(project, home, scopes).box(wanted)
-    assert set(box.writable) - set(before.writable) == {tmp_path / name for name in folders}
-    assert (set(box.granted), box.given) == ({tmp_path / name for name in files}, ())
+    assert set(box.places("write")) - set(before.places("write")) == {tmp_path / name for name in folders}
+    assert (set(box.places("open")), box.places("give")) == ({tmp_path / name for name in files}, ())
     assert box.allows_writing(tmp_path / "there" / "other") == (access in ({"changes": "there"}, {"enters": "there"}))
     findings = replace(ALL_WORK, brokered=("bubblewrap",))
     brokered = await make(project, home, scopes, findings=findings).box(wanted)
     whole = [] if given else folders
-    assert set(brokered.writable) - set(before.writable) == {tmp_path / name for name in whole}
-    assert (brokered.granted, set(brokered.given)) == ((), {tmp_path / name for name in given})
+    assert set(brokered.places("write")) - set(before.places("write")) == {tmp_path / name for name in whole}
+    assert (brokered.places("open"), set(brokered.places("give"))) == ((), {tmp_path / name for name in given})
 
 
 async def test_masked_files_are_hidden_unless_revealed(project: Path, home: Path, scopes: Scopes) -> None:
@@ -182,7 +185,7 @@ async def test_landlock_without_namespaces_promises_no_more_than_it_keeps(
     findings = replace(ALL_WORK, bubblewrap="bubblewrap is not installed", mounts=False)
     sandbox = make(project, home, scopes, findings=findings)
     box = await sandbox.box(Access(hidden=(project / ".env",)))
-    assert (box.rung, box.protected, box.pinned, box.hidden) == ("landlock", (), (), ())
+    assert (box.rung, box.places("read", "stay"), box.hidden) == ("landlock", (), ())
     assert sandbox.wrap(box, ["true"], project).env["TMPDIR"] == str(box.temp)
     assert any("cannot hide files" in line for line in await sandbox.describe())
 
@@ -305,11 +308,12 @@ def test_of_a_cache_only_the_stores_of_packages_are_shared(home: Path, tmp_path:
         (home / name).mkdir(parents=True)
     (home / ".cargo" / "config.toml").write_text("")
     caches = cache_folders(home, tmp_path / "own", lambda _: True)
-    assert {home / ".cargo/registry", home / ".cache/pip", home / ".npm/_cacache"} <= set(caches.writable)
-    assert not {home / ".cargo", home / ".cache", home / ".npm"} & set(caches.writable)
-    assert {home / ".cargo/bin", home / ".cargo/config.toml", home / ".cache/browsers"} <= set(caches.protected)
-    assert Shown(tmp_path / "own" / ".cache", home / ".cache") in caches.private
-    assert home / ".npm/_npx" not in (*caches.writable, *caches.protected)
+    places = {kind: [one.path for one in caches.walls if one.effect == kind] for kind in ("write", "read")}
+    assert {home / ".cargo/registry", home / ".cache/pip", home / ".npm/_cacache"} <= set(places["write"])
+    assert not {home / ".cargo", home / ".cache", home / ".npm"} & set(places["write"])
+    assert {home / ".cargo/bin", home / ".cargo/config.toml", home / ".cache/browsers"} <= set(places["read"])
+    assert Wall(home / ".cache", "own", source=tmp_path / "own" / ".cache") in caches.walls
+    assert home / ".npm/_npx" not in (*places["write"], *places["read"])
 
 
 def test_bubblewrap_is_told_the_order_in_which_places_cover_each_other(project: Path, tmp_path: Path) -> None:
@@ -317,9 +321,7 @@ def test_bubblewrap_is_told_the_order_in_which_places_cover_each_other(project: 
     (project / "hidden").mkdir()
     box = Box(
         rung="bubblewrap",
-        writable=(project,),
-        protected=(project / "fixed",),
-        closed=(project / "hidden",),
+        walls=(Wall(project, "write"), Wall(project / "fixed", "read"), Wall(project / "hidden", "empty")),
         temp=tmp_path / "temp",
         network=False,
     )
@@ -334,10 +336,12 @@ def test_bubblewrap_is_told_the_order_in_which_places_cover_each_other(project: 
 def test_on_macos_the_last_rule_decides(project: Path, tmp_path: Path) -> None:
     box = Box(
         rung="seatbelt",
-        writable=(project,),
-        protected=(project / 'a "b"',),
-        pinned=(project / ".git",),
-        hidden=(project / ".env",),
+        walls=(
+            Wall(project, "write"),
+            Wall(project / 'a "b"', "read"),
+            Wall(project / ".git", "stay"),
+            Wall(project / ".env", "replace", "hidden"),
+        ),
         temp=tmp_path,
         network=False,
         ports=(4096,),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from toolwright.process.box import Box
+from toolwright.process.box import Box, Wall
 from toolwright.process.walls import misses_processes, other_processes, temporary_note, wall_note
 
 
@@ -23,9 +23,11 @@ def box(project: Path, monkeypatch: pytest.MonkeyPatch) -> Box:
     (project / ".git").mkdir()
     return Box(
         rung="bubblewrap",
-        writable=(project,),
-        protected=(project / ".git" / "config",),
-        hidden=(project / ".env",),
+        walls=(
+            Wall(project, "write"),
+            Wall(project / ".git" / "config", "read", "runs"),
+            Wall(project / ".env", "replace", "hidden"),
+        ),
         network=False,
     )
 
@@ -118,7 +120,7 @@ def test_who_looks_in_vain_for_processes_is_told_of_jobs(command: str, text: str
 def test_the_full_stop_of_a_sentence_is_not_part_of_a_name(box: Box, project: Path, outside: Path) -> None:
     socket = outside / "docker.sock"
     socket.touch()
-    shut = replace(box, closed=(outside,))
+    shut = replace(box, walls=(*box.walls, Wall(outside, "empty", "closed")))
     text = f"Cannot connect to the Docker daemon at unix://{socket}. Is the docker daemon running?"
     assert wall_note(shut, project, text, failed=True).startswith(f"{socket} is out of sight for commands")
 

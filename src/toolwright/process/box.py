@@ -1,12 +1,13 @@
 """A box: the walls around one command, said without a word about what puts them up."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from toolwright.process.gitfolders import Placeholder
 from toolwright.process.keeper.order import Confinement, Powers
+from toolwright.process.sight import is_in
 from toolwright.record import record
 
 Rung = Literal["bubblewrap", "landlock", "seatbelt", "none"]
@@ -16,11 +17,33 @@ SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "
 """What a program needs to see to run at all, where not everything is readable."""
 
 
-class Shown(NamedTuple):
-    """Something that stands in the place of something else."""
+Effect = Literal["write", "stay", "own", "read", "empty", "show", "open", "replace", "give", "absent"]
+"""What becomes of a place: `write` lets it be written, `stay` keeps its name, `own` is a folder of commands' own in the
+place of the user's, `read` lets it only be read, `empty` makes it look empty, `show` lets it be read in something that
+looks empty, `open` lets it be written in something that is only read, and `replace` puts something else in its place.
+`give` leaves it closed, and the keeper changes it, and what is below, outside; `absent` is not there, and not to be
+made. Of two that are about the same place the one named later here decides."""
 
-    source: Path
-    target: Path
+Why = Literal["usual", "granted", "beside", "runs", "ours", "rule", "hidden", "replaceable", "denied", "closed", "git"]
+"""Why that is so: `granted` is what a person or a rule has allowed by name, and `beside` lies beside it; `runs` says
+what programs are run, `ours` is where we run from and what says what is allowed, `rule` may not be edited by a rule,
+`hidden` is nobody's business, `replaceable` the same but may be deleted and replaced, `denied` is a program that a rule
+denies, `closed` belongs to programs outside, and `git` are settings of git with what makes it look past all this."""
+HIDDEN: tuple[Why, ...] = ("hidden", "replaceable")
+
+
+class Wall(NamedTuple):
+    """What becomes of a place in a box, and of all that is in it. Of two places the deeper one decides."""
+
+    path: Path
+    effect: Effect
+    why: Why = "usual"
+    source: Path | None = None
+    """What is to be found in its place; None if that does not matter."""
+
+
+def walls(places: Iterable[Path], effect: Effect, why: Why = "usual") -> Iterator[Wall]:
+    return (Wall(place, effect, why) for place in places)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -28,36 +51,11 @@ class Box:
     """What a command may write, read and reach. All paths are canonical."""
 
     rung: Rung
-    writable: tuple[Path, ...] = ()
-    """Folders, with all that is in them."""
-    private: tuple[Shown, ...] = ()
-    """Folders of our own, written in the place of the user's."""
-    protected: tuple[Path, ...] = ()
-    """Read-only although they lie in something writable."""
-    installed: tuple[Path, ...] = ()
-    """Those of them that we ourselves run from, or take our settings from."""
-    ruled: tuple[Path, ...] = ()
-    """The same, because a rule denies to edit them."""
-    beside: tuple[Path, ...] = ()
-    """The same, because only something beside them was granted."""
-    pinned: tuple[Path, ...] = ()
-    """Writable folders that cannot be moved away, because something protected lies in them."""
-    granted: tuple[Path, ...] = ()
-    """Written although they lie in something that is read-only: what a person or a rule has allowed by name."""
-    closed: tuple[Path, ...] = ()
-    """Folders that look empty."""
+    walls: tuple[Wall, ...] = ()
     nothing: Path | None = None
-    """An empty folder, to stand in their place."""
-    kept: tuple[Path, ...] = ()
-    """What can be read although it lies in a closed folder."""
-    replaced: tuple[Shown, ...] = ()
-    """Files that show other contents than their own."""
+    """An empty folder, to stand in the place of those that look empty."""
     settings: tuple[tuple[str, str], ...] = ()
     """Settings of git that variables tell it, where its own file is there to be written."""
-    hidden: tuple[Path, ...] = ()
-    """The files among the replaced, and the folders among the closed, whose contents are nobody's business."""
-    covered: tuple[Path, ...] = ()
-    """Programs that a rule denies outright."""
     readable: tuple[Path, ...] = (EVERYTHING,)
     network: bool = True
     own_space: bool = False
@@ -80,49 +78,48 @@ class Box:
     """What must be there to be protected."""
     brokered: bool = False
     """Whether the keeper makes changes for programs that they cannot make in it."""
-    given: tuple[Path, ...] = ()
-    """What was allowed by name and stays closed: the keeper changes it, and what is below, outside."""
-    named: tuple[Path, ...] = ()
-    """Writable folders that may be moved away and deleted themselves."""
-    replaceable: tuple[Path, ...] = ()
-    """Those of the hidden that may be deleted and replaced."""
-    absent: tuple[Path, ...] = ()
-    """Settings that are not there, and that are not to be made."""
+
+    def places(self, *effects: Effect, why: tuple[str, ...] = ()) -> tuple[Path, ...]:
+        """Return the places of which any of these becomes, for any of these reasons; without reasons for whatever."""
+        return tuple(wall.path for wall in self.walls if wall.effect in effects and (not why or wall.why in why))
+
+    @property
+    def hidden(self) -> tuple[Path, ...]:
+        """What is nobody's business."""
+        return self.places("empty", "replace", why=HIDDEN)
 
     def allows_writing(self, path: Path) -> bool:
         """Whether the walls let a canonical path be written. The machine's own permissions are another matter."""
         if self.rung == "none":
             return True
-        open_ = (*self.writable, *self.granted, *self.given, *WRITABLE_ANYWHERE, *(one.target for one in self.private))
-        replaced = (one.target for one in self.replaced)
-        shut = (*self.protected, *self.ruled, *self.beside, *self.closed, *self.absent, *self.shown, *replaced)
-        return _deepest(open_, path) > _deepest(shut, path) or path in (*self.granted, *self.given)
+        open_ = (*self.places("write", "own", "open", "give"), *WRITABLE_ANYWHERE)
+        shut = (*self.places("read", "empty", "replace", "absent"), *self.shown)
+        return _deepest(open_, path) > _deepest(shut, path) or path in self.places("open", "give")
 
     def powers(self) -> Powers:
         """Return what the keeper may change for the programs in it."""
-        masked = {one.target for one in self.replaced} if self.brokered else set[Path]()
-        hidden = [place for place in self.replaceable if place in masked and self.allows_writing(place.parent)]
-        open_ = (*self.writable, *self.granted, *(one.source for one in self.private), self.temp)
-        shut = (*self.protected, *self.ruled, *self.beside, *self.closed, *self.covered, *masked.difference(hidden))
+        replaced = [wall for wall in self.walls if wall.effect == "replace" and wall.source is not None]
+        free = (wall.path for wall in replaced if wall.why == "replaceable")
+        hidden = [place for place in free if self.brokered and self.allows_writing(place.parent)]
+        masked = [wall.path for wall in replaced if wall.path not in hidden]
+        own = (wall.source for wall in self.walls if wall.effect == "own" and wall.source is not None)
+        named = self.places("write", why=("granted",)) if self.brokered else ()
         return {
             "brokered": self.brokered,
-            "reads": self.rung == "landlock" and not self.mounts and bool(self.given),
-            "granted": _texts(self.given),
+            "reads": self.rung == "landlock" and not self.mounts and bool(self.places("give")),
+            "granted": _texts(self.places("give")),
             "hidden": _texts(hidden),
-            "open": _texts(open_ if self.brokered else ()),
-            "pinned": _texts((*self.pinned, *self.named)),
-            "shut": _texts(shut if self.brokered else ()),
-            "absent": _texts(self.absent),
+            "open": _texts((*self.places("write", "open"), *own, self.temp) if self.brokered else ()),
+            "pinned": _texts((*self.places("stay"), *named)),
+            "shut": _texts((*self.places("read", "empty"), *masked) if self.brokered else ()),
+            "absent": _texts(self.places("absent")),
         }
 
     @property
     def shown(self) -> tuple[Path, ...]:
         """What is read-only and must be seen although it lies in a folder that every box has anew."""
-        return tuple(
-            place
-            for place in self.readable
-            if place not in self.writable and any(place.is_relative_to(folder) for folder in MADE_ANEW)
-        )
+        writable = self.places("write")
+        return tuple(place for place in self.readable if place not in writable and is_in(place, MADE_ANEW))
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from toolwright.process.box import Shown
+from toolwright.process.box import Wall, walls
 from toolwright.process.sight import is_folder, is_there
 from toolwright.record import record
 from toolwright.wildcard import matches
@@ -65,24 +65,19 @@ CACHES = (
 class CacheFolders:
     """How the caches look to commands."""
 
-    writable: tuple[Path, ...] = ()
-    protected: tuple[Path, ...] = ()
-    private: tuple[Shown, ...] = ()
+    walls: tuple[Wall, ...] = ()
     missing: tuple[Path, ...] = ()
     """Folders of them that are not there, with those above them: made for as long as boxes need them."""
 
     @property
     def places(self) -> tuple[Path, ...]:
         """All of them, in which commands may write as they are."""
-        return (*self.writable, *(one.target for one in self.private))
+        return tuple(wall.path for wall in self.walls if wall.effect in ("write", "own"))
 
     def existing(self) -> "CacheFolders":
         """Return those that are there by now, for boxes that make none of them."""
-        return CacheFolders(
-            writable=tuple(filter(is_folder, self.writable)),
-            protected=tuple(filter(is_there, self.protected)),
-            private=tuple(one for one in self.private if is_folder(one.target)),
-        )
+        there = (wall for wall in self.walls if (is_there if wall.effect == "read" else is_folder)(wall.path))
+        return CacheFolders(walls=tuple(there))
 
 
 def shared_places(home: Path) -> Iterator[Path]:
@@ -97,7 +92,7 @@ def cache_folders(home: Path, own: Path, has: Callable[[str], object]) -> CacheF
 
     What commands have for themselves is kept in `own`, for all of them.
     """
-    writable, protected, private, missing = list[Path](), list[Path](), list[Shown](), list[Path]()
+    found, missing = list[Wall](), list[Path]()
     for cache in CACHES:
         folder = home / cache.folder
         if not is_folder(folder) and cache.program and not has(cache.program):
@@ -108,17 +103,12 @@ def cache_folders(home: Path, own: Path, has: Callable[[str], object]) -> CacheF
         new = [folder, *_new_stores(folder, cache, has)]
         missing += (place for one in new for place in (*reversed(one.parents), one) if not is_there(place))
         if "*" in cache.shared:
-            writable.append(folder)
+            found.append(Wall(folder, "write"))
         elif _make(own / cache.folder):
-            private.append(Shown(own / cache.folder, folder))
-            writable += (*_parts(folder, cache.shared), *new[1:])
-            protected += _others(folder, cache)
-    return CacheFolders(
-        writable=tuple(writable),
-        protected=tuple(protected),
-        private=tuple(private),
-        missing=tuple(dict.fromkeys(missing)),
-    )
+            found.append(Wall(folder, "own", source=own / cache.folder))
+            found += walls((*_parts(folder, cache.shared), *new[1:]), "write")
+            found += walls(_others(folder, cache), "read", "runs")
+    return CacheFolders(walls=tuple(found), missing=tuple(dict.fromkeys(missing)))
 
 
 def _new_stores(folder: Path, cache: Cache, has: Callable[[str], object]) -> Iterator[Path]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from toolwright.process.box import Shown
+from toolwright.process.box import Wall, Why
 from toolwright.process.keeper.order import DECOY
 from toolwright.process.sight import is_folder, is_real_folder, is_there, read_itself
 
@@ -38,15 +38,15 @@ class Decoys:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._files = dict[Path, tuple[object, Shown]]()
-        self._views = dict[Path, tuple[object, list[Shown]]]()
+        self._files = dict[Path, tuple[object, Path]]()
+        self._views = dict[Path, tuple[object, list[Wall]]]()
         self._empty: Path | None = None
         self._nothing: Path | None = None
         self._attributes: tuple[object, Path] | None = None
         self._stale = deque[Path]()
         self._enough = MANY
 
-    def of_file(self, path: Path) -> Shown | None:
+    def of_file(self, path: Path, why: Why = "hidden") -> Wall | None:
         """The decoy for a file; None if there is nothing to hide."""
         try:
             known = path.stat()
@@ -54,23 +54,23 @@ class Decoys:
             self._drop(path)
             return None
         if not stat.S_ISREG(known.st_mode):
-            return Shown(self.empty(), path)
+            return Wall(path, "replace", why, self.empty())
         key = (known.st_size, known.st_mtime_ns, known.st_mode)
         made = self._files.get(path)
         if made is None or made[0] != key:
             self._drop(path)
-            made = (key, Shown(self._new_file(_words(known.st_size), known), path))
+            made = (key, self._new_file(_words(known.st_size), known))
             self._files[path] = made
             if len(self._files) > self._enough:
                 for gone in [one for one in self._files if not is_there(one)]:
                     self._drop(gone)
                 self._enough = MANY + 2 * len(self._files)
-        return made[1]
+        return Wall(path, "replace", why, made[1])
 
     def _drop(self, path: Path) -> None:
         made = self._files.pop(path, None)
         if made is not None:
-            self._retire(made[1].source)
+            self._retire(made[1])
 
     def _retire(self, source: Path) -> None:
         self._stale.append(source)
@@ -102,7 +102,7 @@ class Decoys:
         hidden: Sequence[Path],
         veiled: Sequence[tuple[str, bool]] = (),
         placeholders: Iterable[Path] = (),
-    ) -> list[Shown]:
+    ) -> list[Wall]:
         """Settings of a git folder in which the hidden files of its work tree have not changed, and are not new.
 
         Names that are veiled have no content in what git shows of the past, whether such a file is there today or not.
@@ -116,8 +116,9 @@ class Decoys:
         key = (tuple(names), tuple(ours), tuple(veiled), *rest)
         made = self._views.get(git)
         if made is None or made[0] != key:
-            for one in made[1] if made is not None else ():
-                self._retire(one.source)
+            for wall in made[1] if made is not None else ():
+                if wall.source is not None:
+                    self._retire(wall.source)
             try:
                 made = (key, self._new_view(git, names, ours, veiled))
             except OSError:
@@ -137,7 +138,7 @@ class Decoys:
 
     def _new_view(
         self, git: Path, names: Sequence[str], ours: Sequence[str], veiled: Sequence[tuple[str, bool]]
-    ) -> list[Shown]:
+    ) -> list[Wall]:
         config, info = self._name(), self._name()
         config.write_bytes(read_itself(git / "config", LARGEST) + _as_file(SETTINGS).encode())
         info.mkdir()
@@ -148,7 +149,8 @@ class Decoys:
         _append(info / "attributes", (f"{_quoted(name)} filter={DRIVER} -text" for name in names))
         with suppress(OSError):
             (git / "info").mkdir(exist_ok=True)
-        return [Shown(config, git / "config"), *([Shown(info, git / "info")] if is_real_folder(git / "info") else [])]
+        shown = [Wall(git / "config", "replace", "git", config)]
+        return [*shown, Wall(git / "info", "replace", "git", info)] if is_real_folder(git / "info") else shown
 
     def _new_file(self, content: bytes, like: os.stat_result) -> Path:
         decoy = self._name()

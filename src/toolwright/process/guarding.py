@@ -5,28 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from toolwright.process import folders
+from toolwright.process.box import Wall, walls
 from toolwright.process.gitfolders import Placeholder, git_code, git_folders, trees
 from toolwright.process.sight import canonical, is_in, is_real_folder, is_there
-from toolwright.record import record
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Guarded:
-    """How a box guards things, as it is said there."""
-
-    protected: tuple[Path, ...] = ()
-    placeholders: tuple[Placeholder, ...] = ()
-    pinned: tuple[Path, ...] = ()
-
-    def without(self, named: Sequence[Path]) -> "Guarded":
-        """The same but for what was allowed by name, with all that is in it."""
-        if not named:
-            return self
-        return Guarded(
-            protected=tuple(place for place in self.protected if not is_in(place, named)),
-            placeholders=tuple(one for one in self.placeholders if not is_in(one.path, named)),
-            pinned=tuple(place for place in self.pinned if not is_in(place, named)),
-        )
 
 
 class Guarding:
@@ -40,9 +21,14 @@ class Guarding:
         self.git = git_folders(root)
         self._settings = tuple(folders.settings_of(directory, root))
 
-    def look(self, repositories: Sequence[Path], *, settings: bool = True) -> Guarded:
-        """What is to be guarded from one command. `repositories` are git folders below the project's own; `settings`
-        says that what is not there of ours must be, to be kept from it."""
+    def look(
+        self, repositories: Sequence[Path], *, settings: bool, named: Sequence[Path]
+    ) -> tuple[list[Wall], list[Placeholder]]:
+        """Return the walls around what one command may not change, and what they need to be there.
+
+        `repositories` are git folders below the project's own; `settings` says that what is not there of ours must be,
+        to be kept from it. What is `named` is left out, with all that is in it.
+        """
         code = git_code([*self.git, self._entry, *repositories])
         missing = [
             one
@@ -52,11 +38,10 @@ class Guarding:
         entry = [self._entry] if self._entry.is_file() else []
         there = (canonical(place) for place in (*code.there, *self._settings, *entry) if is_there(place))
         protected = [*(place for place in there if place not in self._explicit), *(one.path for one in missing)]
-        return Guarded(
-            protected=tuple(dict.fromkeys(protected)),
-            placeholders=tuple(missing),
-            pinned=tuple(dict.fromkeys(self._pinned(repositories))),
-        )
+        found = [*walls(dict.fromkeys(protected), "read", "runs"), *walls(self._pinned(repositories), "stay")]
+        return [wall for wall in found if not is_in(wall.path, named)], [
+            one for one in missing if not is_in(one.path, named)
+        ]
 
     def of_git(self, places: Iterable[Path]) -> list[Path]:
         """Those that lie in the project's git folder, which may be elsewhere."""

@@ -7,23 +7,10 @@ from pathlib import Path
 
 from toolwright.process import doors
 from toolwright.process.access import Access
-from toolwright.process.box import TEMP_FOLDERS, Shown
+from toolwright.process.box import TEMP_FOLDERS, Wall, Why, walls
 from toolwright.process.decoys import Decoys
 from toolwright.process.sight import canonical, is_folder, is_in, is_there
-from toolwright.record import record
 from toolwright.wildcard import matches
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Hidden:
-    """How a box hides things, as it is said there."""
-
-    hidden: tuple[Path, ...]
-    closed: tuple[Path, ...]
-    kept: tuple[Path, ...]
-    masked: tuple[Path, ...]
-    """The files among the hidden."""
-    replaced: tuple[Shown, ...]
 
 
 class Hiding:
@@ -50,28 +37,28 @@ class Hiding:
 
     def look(
         self, access: Access, own: Sequence[Path], decoys: Decoys, *, shared: Sequence[Path], mounts: bool
-    ) -> Hidden:
-        """Return what is to be hidden from one command, and what stands in the place of files where there are mounts.
+    ) -> list[Wall]:
+        """Return the walls before what one command is not to see.
 
         `own` are our folders. Sockets in what is `shared` with commands are their own.
         """
         places = [canonical(place) for place in (*self._always, *access.hidden)]
-        hidden = list(dict.fromkeys(place for place in self._unless_revealed(places) if is_there(place)))
+        hidden = [place for place in dict.fromkeys(self._unless_revealed(places)) if is_there(place)]
         shut = [place for place in hidden if is_folder(place)]
-        masked = tuple(place for place in hidden if place not in shut)
         secrets = [place for place in self._secrets if is_there(place)]
-        closed = tuple(dict.fromkeys([*own, *self._doors[0], *shut, *([] if mounts else secrets)]))
+        out_of_sight = (*self._doors[0], *([] if mounts else secrets))
+        closed = tuple(dict.fromkeys((*own, *out_of_sight, *shut)))
         listened = self._sockets.elsewhere([*closed, *TEMP_FOLDERS, self._root, *shared]) if mounts else []
         unread = (place for place in secrets if not is_in(place, closed))
-        covered = (*access.covered, *unread, *self._unless_revealed(listened))
-        empty = (Shown(decoys.empty(), place) for place in covered)
-        return Hidden(
-            hidden=tuple(hidden),
-            closed=closed,
-            kept=tuple(self._kept(closed, own, access)),
-            masked=masked,
-            replaced=(*filter(None, map(decoys.of_file, masked)), *empty),
-        )
+        found = [*walls(out_of_sight, "empty", "closed"), *walls(shut, "empty", "hidden")]
+        for place in hidden:
+            why: Why = "replaceable" if place in access.replaceable else "hidden"
+            if place not in shut and (decoy := decoys.of_file(place, why)):
+                found.append(decoy)
+        found += (Wall(place, "replace", "denied", decoys.empty()) for place in access.covered)
+        others = (*unread, *self._unless_revealed(listened))
+        found += (Wall(place, "replace", "closed", decoys.empty()) for place in others)
+        return [*found, *walls(self._kept(closed, own, access), "show")]
 
     def _kept(self, closed: Sequence[Path], own: Sequence[Path], access: Access) -> Iterator[Path]:
         """Yield what is shown in a closed folder: of ours only what may be, if it was asked for; of others what is

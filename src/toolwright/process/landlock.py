@@ -20,13 +20,13 @@ def put_up(box: Box) -> Wrapped:
     listed = list[Path]()
     if not box.mounts:
         # What cannot be covered is left out of what may be read.
-        shut = {*box.closed, *box.hidden}
+        shut = {*box.places("empty"), *box.hidden}
         listed = [place for place in readable if any(is_in(one, [place]) for one in shut)]
-        readable = [*_beside(readable, shut), *box.kept]
+        readable = [*_beside(readable, shut), *box.places("show")]
     temp = TEMP_FOLDERS if box.mounts else (box.temp,)
     devices = (*DEVICES, TERMINALS) if box.mounts else DEVICES
-    private = (one.target for one in box.private)
-    writable = _outermost([*temp, *box.writable, *private, *box.granted, *(Path("/dev", name) for name in devices)])
+    open_ = box.places("write", "own", "open")
+    writable = _outermost([*temp, *open_, *(Path("/dev", name) for name in devices)])
     mounts = layout(box) if box.mounts else []
     confinement: Confinement = {
         "mounts": mounts,

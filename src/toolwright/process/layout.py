@@ -3,9 +3,22 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from toolwright.process.box import TEMP_FOLDERS, Box
+from toolwright.process.box import TEMP_FOLDERS, Box, Effect
 from toolwright.process.keeper.order import Mount
 from toolwright.process.sight import is_folder, is_in, is_there
+
+_KINDS: dict[Effect, str] = {
+    "write": "bind",
+    "stay": "bind",
+    "own": "bind",
+    "read": "read-only",
+    "empty": "empty",
+    "show": "read-only",
+    "open": "bind",
+    "replace": "read-only",
+}
+"""What each is to the kernel, in the order in which they cover each other."""
+_RANKS = {effect: rank for rank, effect in enumerate(_KINDS)}
 
 
 def layout(box: Box) -> list[Mount]:
@@ -13,14 +26,14 @@ def layout(box: Box) -> list[Mount]:
 
     A mount costs time by itself and with every other one, so those that would change nothing are left out.
     """
-    said = dict[str, Mount]()
-    for mount in _said(box):
-        said[mount["target"]] = mount
-    needed = {str(place) for place in (*box.kept, *box.pinned, *box.granted)}
-    opened = {str(place) for place in (*box.writable, *box.kept, *box.granted, *(one.target for one in box.private))}
+    wanted = dict[str, Mount]()
+    for mount in _wanted(box):
+        wanted[mount["target"]] = mount
+    needed = set(map(str, box.places("show", "stay", "open")))
+    opened = set(map(str, box.places("write", "own", "show", "open")))
     laid = dict[str, Mount]()
-    for target in sorted(said, key=_depth):
-        mount, around = said[target], _nearest(laid, target)
+    for target in sorted(wanted, key=_depth):
+        mount, around = wanted[target], _nearest(laid, target)
         if around is None or not _changes_nothing(mount, around, needed, opened):
             laid[target] = mount
     filled = {target for place in laid for target in _above(place)}
@@ -31,8 +44,8 @@ def layout(box: Box) -> list[Mount]:
 def exact_places(box: Box, mounts: Iterable[Mount]) -> list[str]:
     """What is mounted in its own place, and could be exchanged for a link by whoever may write around it."""
     itself = (mount["target"] for mount in mounts if mount["source"] == mount["target"])
-    granted = {str(place) for place in box.granted}
-    writable = (*box.writable, *(one.target for one in box.private))
+    granted = set(map(str, box.places("open")))
+    writable = box.places("write", "own")
     return [place for place in itself if place in granted or is_in(Path(place).parent, writable)]
 
 
@@ -65,29 +78,17 @@ def _depth(target: str) -> int:
     return target.rstrip("/").count("/")
 
 
-def _said(box: Box) -> Iterator[Mount]:
-    """Where two speak of the same place, the later one counts."""
+def _wanted(box: Box) -> Iterator[Mount]:
+    """Where two speak of the same place, the later one counts. What is hidden so covers every grant."""
     for folder in TEMP_FOLDERS:
         # Who was given the system's own temporary folder keeps it.
-        if folder not in box.writable and is_folder(folder) and not folder.is_symlink():
+        if folder not in box.places("write") and is_folder(folder) and not folder.is_symlink():
             yield _mount("bind", str(folder), str(box.temp))
     # What lies in a place that may be written is there with it; a mount of its own could not be moved or deleted.
-    shown = (place for place in box.shown if not any(place.is_relative_to(one) for one in box.writable))
-    yield from _all("read-only", (place for place in shown if is_there(place)))
-    yield from _all("bind", box.writable)
-    yield from _all("bind", box.pinned)
-    yield from (_mount("bind", str(one.target), str(one.source)) for one in box.private)
-    for places in (box.protected, box.ruled, box.beside):
-        yield from _all("read-only", places)
-    yield from _all("empty", box.closed)
-    yield from _all("read-only", box.kept)
-    yield from _all("bind", box.granted)
-    # What stands in the place of something denied covers every grant.
-    yield from (_mount("read-only", str(one.target), str(one.source)) for one in box.replaced)
-
-
-def _all(kind: str, places: Iterable[Path]) -> Iterator[Mount]:
-    return (_mount(kind, str(place)) for place in places)
+    shown = (place for place in box.shown if not is_in(place, box.places("write")))
+    yield from (_mount("read-only", str(place)) for place in shown if is_there(place))
+    for wall in sorted((one for one in box.walls if one.effect in _KINDS), key=lambda one: _RANKS[one.effect]):
+        yield _mount(_KINDS[wall.effect], str(wall.path), str(wall.source or ""))
 
 
 def _mount(kind: str, target: str, source: str = "") -> Mount:

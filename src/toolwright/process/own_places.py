@@ -1,14 +1,12 @@
 """How a box keeps what is ours: our folders out of sight, the installation and the settings in use as they are."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from toolwright.ours import Ours, temporary_folders, temporary_in
-from toolwright.process.box import MADE_ANEW
+from toolwright.process.box import MADE_ANEW, Wall, walls
 from toolwright.process.gitfolders import Placeholder
 from toolwright.process.sight import folders_between, is_folder, is_in, is_there
-from toolwright.record import record
 
 _KEPT = (
     "commands read it and cannot change it, nor install anything there. Install it elsewhere, or open its place with"
@@ -16,19 +14,6 @@ _KEPT = (
 )
 _CHANGEABLE = "commands can change it, and with it what the next start does. Install it elsewhere."
 _IMPORTING = "Commands can put code there that the next start runs. Start it as tw, and without PYTHONPATH."
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class KeptPlaces:
-    """How a box keeps what is ours, as it is said there."""
-
-    closed: tuple[Path, ...]
-    protected: tuple[Path, ...]
-    placeholders: tuple[Placeholder, ...]
-    """Those of both that must be there to be kept."""
-    pinned: tuple[Path, ...]
-    """Folders on the way to them that must keep their names."""
-
 
 _Reached = tuple[tuple[Path, ...], tuple[Path, ...], tuple[Path, ...]]
 
@@ -51,22 +36,19 @@ class OwnPlaces:
         self._last: tuple[tuple[tuple[Path, ...], tuple[Path, ...]], _Reached] | None = None
         """One command may mostly write what the one before could."""
 
-    def keep(self, writable: Iterable[Path], *, by_name: bool) -> KeptPlaces:
-        """Return what is to be kept where a command may write these folders. The rest of the disk is read-only.
+    def keep(self, writable: Iterable[Path], *, by_name: bool) -> tuple[list[Wall], list[Placeholder]]:
+        """Return the walls around what is ours where a command may write these folders, and what they need to be there.
 
         Some boxes keep a place `by_name`, there or not; in all others something must be there.
         """
         folders = self.folders()
         inside, fixed, pinned = self._reached(folders, tuple(writable))
         absent = [place for place in (*inside, *fixed) if not is_there(place)]
-        closed = (place for place in folders if by_name or is_folder(place) or (place in inside and place in absent))
+        closed = [place for place in folders if by_name or is_folder(place) or (place in inside and place in absent)]
         # Of what is not there only folders of packages are kept: nobody can say what else would be made.
-        protected = (place for place in fixed if place not in absent or place in self._ours.installation)
-        kept = KeptPlaces(closed=tuple(closed), protected=tuple(protected), placeholders=(), pinned=pinned)
-        if by_name or not absent:
-            return kept
-        made = [place for place in absent if place in (*kept.closed, *kept.protected)]
-        return replace(kept, placeholders=tuple(Placeholder(path=place) for place in made))
+        kept = [place for place in fixed if place not in absent or place in self._ours.installation]
+        made = [Placeholder(path=place) for place in absent if not by_name and place in (*closed, *kept)]
+        return [*walls(pinned, "stay"), *walls(kept, "read", "ours"), *walls(closed, "empty", "closed")], made
 
     def _reached(self, folders: tuple[Path, ...], writable: tuple[Path, ...]) -> _Reached:
         """Return which of our folders a command could write, what else, and the folders on the way to all of it."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolwright.process.access import Access
-from toolwright.process.box import TEMP_FOLDERS, Box, Shown
+from toolwright.process.box import TEMP_FOLDERS, Box, Wall, walls
 from toolwright.process.caches import CacheFolders
 from toolwright.process.lookup import Lookup
 from toolwright.process.rungs import put_up, within
@@ -61,7 +61,8 @@ class ProgramBoxes:
             if writes:
                 yield _workplace(box, self._sandbox.caches.existing(), folder, file)
             else:
-                yield Workplace(box=replace(box, writable=(), temp=folder), file=file)
+                closed = tuple(wall for wall in box.walls if wall.effect != "write")
+                yield Workplace(box=replace(box, walls=closed, temp=folder), file=file)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -75,27 +76,28 @@ class ProgramBoxes:
         if box.rung == "none":
             return box, _filled(environment, kept)
         caches = self._sandbox.caches.existing()
-        explicit = tuple(place for place in box.writable if not is_in(place, [self._root]))
+        explicit = (place for place in box.places("write") if not is_in(place, [self._root]))
         temp = self._sandbox.new_folder()
-        private = caches.private if _shows_elsewhere(box) else ()
+        elsewhere = _shows_elsewhere(box)
+        own = [wall for wall in caches.walls if elsewhere or wall.effect != "own"]
         place = kept
         if wanted:
             kept.mkdir(parents=True, exist_ok=True, mode=0o700)
-            place = TEMP_FOLDERS[0] / KEPT if _shows_elsewhere(box) else kept
-            private = (*private, Shown(kept, place)) if place != kept else private
-        writable = (*explicit, *caches.writable, *([kept] if wanted and place == kept else []))
+            place = TEMP_FOLDERS[0] / KEPT if elsewhere else kept
+            own.append(Wall(place, "own", source=kept) if elsewhere else Wall(kept, "write"))
         active = environment.get("VIRTUAL_ENV")
         readable = (*box.readable, Path(active)) if active else box.readable
-        box = replace(box, writable=writable, private=private, protected=caches.protected, readable=readable, temp=temp)
+        found = (*walls(explicit, "write"), *own, *_without_own(box))
+        box = replace(box, walls=found, readable=readable, temp=temp)
         return box, _filled(environment, place)
 
     def program(self, box: Box, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> Program:
         """Make a program ready for its box. Commands may be at work meanwhile."""
         if box.rung == "none":
             return Program(argv=argv, cwd=cwd, env=env)
-        walls = put_up(box, self._lookup.find("bwrap") or "")
-        walls = replace(walls, env={**walls.env, MARK: box.rung}, temp=box.temp)
-        return Program.of(within(walls, box, argv, cwd, beside_others=True), cwd=cwd, env=env)
+        wrapped = put_up(box, self._lookup.find("bwrap") or "")
+        wrapped = replace(wrapped, env={**wrapped.env, MARK: box.rung}, temp=box.temp)
+        return Program.of(within(wrapped, box, argv, cwd, beside_others=True), cwd=cwd, env=env)
 
     async def _reading(self, program: str) -> Box:
         """Return a box that writes nothing in the project; where there is a sandbox at all."""
@@ -103,9 +105,9 @@ class ProgramBoxes:
         box = await self._sandbox.box(access)
         if box.rung == "none":
             return box
-        writable = tuple(place for place in box.writable if place not in TEMP_FOLDERS)
-        kept = (*box.kept, self._installed) if self._installed.is_dir() else box.kept
-        return replace(box, writable=writable, readable=(*box.readable, *_around(program)), kept=kept)
+        found = [wall for wall in box.walls if wall.effect != "write" or wall.path not in TEMP_FOLDERS]
+        found += walls([self._installed] if self._installed.is_dir() else [], "show")
+        return replace(box, walls=tuple(found), readable=(*box.readable, *_around(program)))
 
 
 def _workplace(box: Box, caches: CacheFolders, folder: Path, file: Path) -> Workplace:
@@ -113,18 +115,19 @@ def _workplace(box: Box, caches: CacheFolders, folder: Path, file: Path) -> Work
     temp, copy = folder / "tmp", folder / "copy"
     temp.mkdir()
     if not _shows_elsewhere(box):
-        box = replace(box, writable=caches.writable, granted=(file,), temp=temp)
-        return Workplace(box=box, file=file, apart=False)
+        shared = (wall for wall in caches.walls if wall.effect == "write")
+        others = (wall for wall in box.walls if wall.effect not in ("write", "open"))
+        found = (*shared, *others, Wall(file, "open", "granted"))
+        return Workplace(box=replace(box, walls=found, temp=temp), file=file, apart=False)
     copy.mkdir()
-    hidden = [*box.hidden, *box.closed, *(one.target for one in box.replaced)]
-    box = replace(
-        box,
-        writable=caches.writable,
-        private=(*caches.private, Shown(copy, file.parent)),
-        protected=(*caches.protected, *_copied(file, copy, hidden)),
-        temp=temp,
-    )
-    return Workplace(box=box, file=copy / file.name)
+    beside = walls(_copied(file, copy, box.places("empty", "replace")), "read")
+    found = (*caches.walls, Wall(file.parent, "own", source=copy), *beside, *_without_own(box))
+    return Workplace(box=replace(box, walls=found, temp=temp), file=copy / file.name)
+
+
+def _without_own(box: Box) -> Iterator[Wall]:
+    """Yield the walls of a box but for what a program has for itself, and what is kept in that."""
+    return (one for one in box.walls if one.effect not in ("write", "own") and one.why not in ("runs", "ours"))
 
 
 def _shows_elsewhere(box: Box) -> bool:

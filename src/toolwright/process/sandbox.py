@@ -16,7 +16,7 @@ from toolwright.peers import noted_ports
 from toolwright.private import make_folder
 from toolwright.process import folders
 from toolwright.process.access import Access, Opened, Surroundings
-from toolwright.process.box import SYSTEM, TEMP_FOLDERS, Box, Rung, Wrapped
+from toolwright.process.box import SYSTEM, TEMP_FOLDERS, Box, Rung, Wall, Wrapped, walls
 from toolwright.process.caches import CacheFolders, cache_folders
 from toolwright.process.decoys import Decoys
 from toolwright.process.environment import Withholding, with_git_setting
@@ -216,11 +216,10 @@ class Sandbox:
         writable = self._writable(access, opened)
         if not mounts:
             # Too many programs insist on the system's own temporary folders to go without them.
-            writable = (*writable, *opened.files, *TEMP_FOLDERS)
+            writable += walls((*opened.files, *TEMP_FOLDERS), "write")
         return Box(
             rung=rung,
             readable=tuple(filter(is_there, readable)),
-            writable=writable,
             network=access.own_space or self._is_online(rung, access),
             own_space=access.own_space,
             doors=access.doors,
@@ -239,9 +238,9 @@ class Sandbox:
         box = self._prepare(box)
         if self._walls is None or self._walls[0] != box:
             # One command is often like the one before, as far as its walls are concerned.
-            walls = put_up(box, self._lookup.find("bwrap") or "")
-            env = {} if box.rung == "none" else {**walls.env, **_git_variables(box), MARK: box.rung}
-            self._walls = (box, replace(walls, env=env, temp=None if box.rung == "none" else box.temp))
+            wrapped = put_up(box, self._lookup.find("bwrap") or "")
+            env = {} if box.rung == "none" else {**wrapped.env, **_git_variables(box), MARK: box.rung}
+            self._walls = (box, replace(wrapped, env=env, temp=None if box.rung == "none" else box.temp))
         return within(self._walls[1], box, argv, cwd, beside_others=beside_others)
 
     def veil(self, veiled: Sequence[tuple[str, bool]], env: Mapping[str, str]) -> Mapping[str, str]:
@@ -299,18 +298,21 @@ class Sandbox:
             self._scratch.close()
             self._scratch = None
 
-    def _writable(self, access: Access, opened: Opened) -> tuple[Path, ...]:
+    def _writable(self, access: Access, opened: Opened) -> list[Wall]:
         caches = self._caches_for(access)
-        usual = () if access.read_only else (self._root, *self._guarding.git, *caches.writable)
-        places = (*usual, *self._explicit, *opened.folders, *(() if access.read_only else access.spared))
-        return tuple(place for place in dict.fromkeys(places) if is_there(place) or place in caches.missing)
+        shared = (wall.path for wall in caches.walls if wall.effect == "write")
+        usual = () if access.read_only else (self._root, *self._guarding.git, *shared)
+        places = dict.fromkeys((*usual, *self._explicit, *(() if access.read_only else access.spared)))
+        others = (place for place in places if place not in opened.folders)
+        found = [*walls(others, "write"), *walls(dict.fromkeys(opened.folders), "write", "granted")]
+        return [wall for wall in found if is_there(wall.path) or wall.path in caches.missing]
 
     def _mounted(
         self,
         rung: Rung,
         access: Access,
         opened: Opened,
-        writable: Sequence[Path],
+        writable: Sequence[Wall],
         *,
         mounts: bool,
         brokered: bool,
@@ -386,16 +388,13 @@ _IN_USE: dict[Rung, str] = {
 
 def _without(box: Box, places: set[Path]) -> Box:
     """Return a box without what could not be made to be kept or written."""
-    lists = (box.protected, box.closed, box.writable)
-    protected, closed, writable = (tuple(one for one in some if one not in places) for some in lists)
-    return replace(
-        box,
-        protected=protected,
-        closed=closed,
-        writable=writable,
-        private=tuple(one for one in box.private if one.target not in places),
-        pinned=tuple(filter(is_there, box.pinned)),
-    )
+
+    def holds(wall: Wall) -> bool:
+        if wall.effect == "stay":
+            return is_there(wall.path)
+        return wall.effect not in ("read", "empty", "write", "own") or wall.path not in places
+
+    return replace(box, walls=tuple(filter(holds, box.walls)))
 
 
 def _git_variables(box: Box) -> dict[str, str]:

@@ -19,20 +19,21 @@ def put_up(box: Box) -> Wrapped:
 def profile(box: Box) -> str:
     """The rules in the order the system reads them: the last one that fits decides."""
     rules = ["(version 1)", "(allow default)"]
+    shown = box.places("show")
     if EVERYTHING not in box.readable:
-        seen = [*map(Path, SYSTEM), *box.readable, *box.writable, box.temp]
+        seen = [*map(Path, SYSTEM), *box.readable, *box.places("write"), box.temp]
         rules += [_rule("deny file-read-data", [EVERYTHING]), _rule("allow file-read*", seen)]
     rules += [
         _rule("deny file-write*", [EVERYTHING]),
-        _rule("allow file-write*", [box.temp, *box.writable, *map(Path, DEVICES)]),
-        _rule("deny file-write*", [*box.protected, *box.ruled, *box.beside]),
-        _rule("allow file-write*", box.granted),
+        _rule("allow file-write*", [box.temp, *box.places("write"), *map(Path, DEVICES)]),
+        _rule("deny file-write*", box.places("read")),
+        _rule("allow file-write*", box.places("open")),
         # A folder that holds something protected must not be moved away under it.
-        _rule("deny file-write-unlink", box.pinned, kind="literal"),
-        _rule("deny file-read* file-write*", [*box.closed, *box.hidden]),
-        _rule("allow file-read*", box.kept),
-        _rule("deny file-read*", [place for place in box.hidden if is_in(place.parent, box.kept)]),
-        _rule("deny process-exec*", box.covered),
+        _rule("deny file-write-unlink", box.places("stay"), kind="literal"),
+        _rule("deny file-read* file-write*", dict.fromkeys((*box.places("empty"), *box.hidden))),
+        _rule("allow file-read*", shown),
+        _rule("deny file-read*", [place for place in box.hidden if is_in(place.parent, shown)]),
+        _rule("deny process-exec*", box.places("replace", why=("denied",))),
     ]
     rules += [f'(deny network-outbound (remote ip "*:{port}"))' for port in box.ports]
     if box.doors or not box.network:

@@ -17,7 +17,7 @@ from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
 from toolwright.jsontext import read_json
 from toolwright.private import make_folder, open_private
-from toolwright.process.box import Box, Rung, Shown, Wrapped
+from toolwright.process.box import Box, Rung, Wall, Wrapped
 from toolwright.process.keeper.landlock import SCOPES_SINCE
 from toolwright.process.keeper.landlock import version as landlock_version
 from toolwright.process.keeper.order import Capture
@@ -221,17 +221,18 @@ class SelfTest:
         temp.mkdir()
         for file in (secret, fixed):
             file.write_text("kept\n")
-        walls = replace(box, writable=(project,), temp=temp)
+        walls = [Wall(project, "write")]
         if box.mounts:
             decoy = scratch / "decoy"
             decoy.touch()
-            walls = replace(walls, protected=(fixed,), hidden=(secret,), replaced=(Shown(decoy, secret),))
+            walls += [Wall(fixed, "read"), Wall(secret, "replace", "hidden", decoy)]
         shell = self._programs.find("sh") or SHELL
         given = "given" if box.brokered else ""
-        walls = replace(walls, given=(scratch / given,) if given else ())
+        walls += [Wall(scratch / given, "give")] if given else []
+        box = replace(box, walls=tuple(walls), temp=temp)
         argv = [shell, "-c", TRIAL, "trial", str(scratch), "all" if box.mounts else "some", given]
         async with time_limit(PATIENCE):
-            wrapped = within(self._put_up(walls), walls, argv, project)
+            wrapped = within(self._put_up(box), box, argv, project)
             capture: Capture | None = None
             if captured:
                 capture = {
@@ -239,7 +240,7 @@ class SelfTest:
                     "roots": [str(project)],
                     "room": ROOM,
                     "asks": [],
-                    **walls.powers(),
+                    **box.powers(),
                 }
             end, printed = await self._run(wrapped, project, capture)
         if (scratch / "out").exists():

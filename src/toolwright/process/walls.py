@@ -8,7 +8,7 @@ from pathlib import Path
 from toolwright.process.box import TEMP_FOLDERS, Box
 from toolwright.process.decoys import WORDS
 from toolwright.process.scope import PROCESSES
-from toolwright.process.sight import is_there
+from toolwright.process.sight import is_in, is_there
 
 LINES = 200
 """How many of the last lines are looked at."""
@@ -107,46 +107,42 @@ def _paths(line: str, complaint: re.Match[str], cwd: Path) -> Iterator[Path]:
 
 
 def _wall(box: Box, path: Path) -> str:
-    if path in box.covered:
+    """The sentence on the walls around a path."""
+    if path in box.places("replace", why=("denied",)):
         return f"{path.name} is denied by a rule, whoever starts it. Do without it, or tell the user."
-    if _holds(box.hidden, path):
+    if is_in(path, box.hidden):
         return (
             f"{path} is hidden from commands, for a rule restricts who may read it."
             " The user can show it with the setting sandbox.reveal."
         )
-    if _holds(box.closed, path):
+    if is_in(path, box.places("empty")):
         return f"{path} is out of sight for commands: it belongs to programs outside of the sandbox."
-    if path in box.pinned:
+    if path in box.places("stay"):
         return (
             f"{path} keeps its name and its place: there is something in it that a rule restricts, or that git runs."
             " Move what else is in it, or ask the user to move it."
         )
     if box.allows_writing(path) or not _we_could_write(path):
         return ""
-    if _holds(box.absent, path):
+    if is_in(path, box.places("absent")):
         return f"Commands may not make {path}: it says what is allowed. Use the write tool, which asks the user."
-    if _holds(box.ruled, path):
-        return f"Commands may not write {path}: a rule denies to edit it. No setting of the sandbox changes that."
-    if box.read_only:
-        return f"Commands may not write {path}: a rule lets this agent edit nothing but what it allows by name."
-    if _holds(box.installed, path):
-        return (
-            f"Commands may not write {path}: toolwright itself runs from there, or takes its settings from it."
+    if is_in(path, box.places("read", why=("rule",))):
+        reason = "a rule denies to edit it. No setting of the sandbox changes that."
+    elif box.read_only:
+        reason = "a rule lets this agent edit nothing but what it allows by name."
+    elif is_in(path, box.places("read", why=("ours",))):
+        reason = (
+            "toolwright itself runs from there, or takes its settings from it."
             " The user can install toolwright elsewhere, or allow it with the setting sandbox.writable."
         )
-    if _holds(box.protected, path):
+    elif is_in(path, box.places("read", why=("runs",))):
+        reason = "it decides what programs are run. The user can allow it with the setting sandbox.writable."
+    else:
         return (
-            f"Commands may not write {path}: it decides what programs are run."
-            " The user can allow it with the setting sandbox.writable."
+            f"Commands may not write {path}. Name it in the command as what is written, so that the user can be asked"
+            " (external_directory), or have it added to the setting sandbox.writable."
         )
-    return (
-        f"Commands may not write {path}. Name it in the command as what is written, so that the user can be asked"
-        " (external_directory), or have it added to the setting sandbox.writable."
-    )
-
-
-def _holds(places: Iterable[Path], path: Path) -> bool:
-    return any(path.is_relative_to(place) for place in places)
+    return f"Commands may not write {path}: {reason}"
 
 
 def _we_could_write(path: Path) -> bool:

@@ -138,7 +138,7 @@ class CommandRun:
     async def _decide(self, box: Box, requests: Sequence[Request], asked: Asked) -> bool:
         """Decide about a change that a program is about to make."""
         if self._questions is None:
-            self._questions = ActQuestions(self.ctx, self.tree, (*box.given, *changed_by(requests, self.tree)))
+            self._questions = ActQuestions(self.ctx, self.tree, (*box.places("give"), *changed_by(requests, self.tree)))
         return await self._questions.answer(asked)
 
     def take_waited(self) -> float:
