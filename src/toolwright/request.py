@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field
+from pathlib import Path
 from typing import Any, Self
 
 from toolwright.acts import RANKS, Act
@@ -16,14 +17,19 @@ class PathPattern(str):
     letters, so that `.ENV` is protected like `.env`, and the names by which links lead to the path.
     """
 
-    __slots__ = ("aliases", "spellings")
+    __slots__ = ("aliases", "path", "spellings")
     spellings: tuple[str, ...]
     aliases: tuple[str, ...]
+    path: Path | None
+    """Where it leads; None for what is no file of this machine."""
 
-    def __new__(cls, shown: str, also: Iterable[str] = (), aliases: Iterable[str] = ()) -> Self:
+    def __new__(
+        cls, shown: str, also: Iterable[str] = (), aliases: Iterable[str] = (), path: Path | None = None
+    ) -> Self:
         self = super().__new__(cls, shown)
         self.spellings = tuple(dict.fromkeys((shown, *also)))
         self.aliases = tuple(dict.fromkeys(aliases))
+        self.path = path
         return self
 
 
@@ -95,6 +101,12 @@ class Request:
     """Whether a complete box contains it: then what is not understood is asked about only where rules restrict."""
     title: str = ""
     """The call in one line, where its tool can say it better than its patterns."""
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """The files and folders that its patterns name, where each really is."""
+        named = (one for one in (*self.patterns, *self.implied) if isinstance(one, PathPattern))
+        return tuple(one.path for one in named if one.path is not None)
 
     @property
     def act_lines(self) -> tuple[str, ...]:

@@ -440,12 +440,12 @@ def surprise(script: str, analysis: Analysis, field: Range) -> str:
     for call in calls:
         text = _PIPE.sub("/dev/fd/63", " ".join(call))
         open_ended = any(words[0] == call[0] and set(" ".join(words)) & set("$*?`[{") for words in plain)
-        script_file = any(path.endswith(f"/{call[0]}") for path in analysis.reads)
+        script_file = any(path.endswith(f"/{call[0]}") for path in analysis.paths("read", "take", "carry"))
         if text not in texts and not open_ended and not script_file:
             problems.append(f"ran {text!r}")
     for name in changed:
         path = str(field.work / name)
-        if not any(path == one or fnmatch.fnmatchcase(path, one) for one in (*analysis.writes, *analysis.deletes)):
+        if not any(path == one or fnmatch.fnmatchcase(path, one) for one in analysis.paths("write", "delete")):
             problems.append(f"wrote {name!r}")
     return f"{script!r}: {', '.join(problems)}" if problems else ""
 

@@ -75,7 +75,7 @@ tee [ab] < c
     ],
 )
 def test_paths_handed_to_a_script_count_as_read(command: str, reads: tuple[str, ...]) -> None:
-    assert set(analyse(command, cwd="/p", home="/h").reads) == set(reads)
+    assert set(analyse(command, cwd="/p", home="/h").paths("read", "take", "carry")) == set(reads)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_paths_handed_to_a_script_count_as_read(command: str, reads: tuple[str, 
 )
 def test_a_long_option_may_be_abbreviated(command: str, changes: tuple[str, ...]) -> None:
     analysis = analyse(command, cwd="/p", home="/h")
-    assert (analysis.verdict, (*analysis.writes, *analysis.deletes)) == ("understood", changes)
+    assert (analysis.verdict, analysis.paths("write", "delete")) == ("understood", changes)
 
 
 @pytest.mark.parametrize("command", PATTERNS)
@@ -104,7 +104,7 @@ def test_whatever_a_pattern_makes_of_the_words_is_foretold(command: str, tmp_pat
     after = _content(tmp_path)
     changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
     within = tuple(f"{path}/*" for kind in ("within", "write", "delete") for path in analysis.touched.get(kind, ()))
-    named = (*analysis.writes, *analysis.deletes, *analysis.touched.get("into", ()), *within)
+    named = (*analysis.paths("write"), *analysis.paths("delete"), *analysis.touched.get("into", ()), *within)
     foretold = [os.path.realpath(path) for path in named]
     surprises = [path for path in changed if not any(fnmatchcase(path, pattern) for pattern in foretold)]
     assert analysis.verdict != "understood" or not surprises
@@ -119,9 +119,9 @@ def _content(folder: Path) -> dict[str, bytes]:
 def test_a_pattern_that_may_hold_the_output_is_written_whole(command: str) -> None:
     analysis = analyse(command, cwd="/p", home="/h")
     assert analysis.verdict == "understood"
-    assert any(pattern in ("/p/[ab]", "/p/*", "/p/b") for pattern in analysis.writes)
+    assert any(pattern in ("/p/[ab]", "/p/*", "/p/b") for pattern in analysis.paths("write"))
 
 
 def test_names_of_a_loop_are_in_the_places_where_they_stand() -> None:
     analysis = analyse('for f in *.js; do mv -- "$f" "${f%.js}.ts"; cp x "$f"; done', cwd="/p", home="/h")
-    assert analysis.deletes == ("/p/*.js",)
+    assert analysis.paths("delete") == ("/p/*.js",)

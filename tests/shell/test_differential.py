@@ -50,7 +50,7 @@ def surprises_of(command: str, case: Path) -> str:
     found = trace(command, work, case / "logs", environment)
     problems = [
         *(f"ran {program}" for program in sorted(found.programs - with_helpers(programs_in(analysis)))),
-        *(f"changed {path}" for path in unexpected(found.changed, (*analysis.writes, *analysis.deletes), case)),
+        *(f"changed {path}" for path in unexpected(found.changed, analysis.paths("write", "delete"), case)),
         *(f"read {path}" for path in unexpected_reads(found, analysis, case)),
     ]
     return f"{command}\n  " + "\n  ".join(problems) if problems else ""
@@ -95,9 +95,7 @@ def is_temporary(path: str, case: Path) -> bool:
 def unexpected_reads(found: Trace, analysis: Analysis, case: Path) -> list[str]:
     """Files read outside the project folder; those inside are nobody's concern but the read rules'."""
     outside = {path for path in map(os.path.normpath, found.read) if path.startswith(f"{case}/outside")}
-    return unexpected(
-        outside, (*analysis.reads, *analysis.looks, *analysis.writes, *analysis.deletes, *analysis.enters), case
-    )
+    return unexpected(outside, analysis.paths("read", "take", "carry", "look", "write", "delete", "enter"), case)
 
 
 def covers(named: str, path: str) -> bool:

@@ -34,7 +34,7 @@ def test_what_a_form_of_the_grammar_writes_is_foretold(name: str, tmp_path: Path
     written = {str(path) for path in tmp_path.iterdir()}
     assert str(tmp_path / "out") in written
     assert analysis.verdict != "no"
-    assert written <= set(analysis.writes)
+    assert written <= set(analysis.paths("write"))
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_form_of_which_shells_make_different_things_is_not_guessed(command: st
 def test_what_quotes_in_quotes_leave_is_not_relied_upon() -> None:
     analysis = analyse("""v=a.txt; touch "${v%'.txt'}" """, cwd="/p", home="/h")
     assert analysis.verdict == "partly"
-    assert analyse("""v=a; touch "${v:-$(basename "$0")}" """, cwd="/p", home="/h").writes == ("/p/a",)
+    assert analyse("""v=a; touch "${v:-$(basename "$0")}" """, cwd="/p", home="/h").paths("write") == ("/p/a",)
 
 
 @pytest.mark.parametrize(

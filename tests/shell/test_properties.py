@@ -139,7 +139,7 @@ def test_scripts_inside_scripts_hide_nothing(wrappers: list[str]) -> None:
         text = wrapper + " '" + text.replace("'", "'\\''") + "'"
     analysis = look_at(text)
     assert "rm victim" in analysis.commands[0].implied or analysis.verdict != "understood"
-    assert analysis.verdict != "understood" or "/p/victim" in analysis.deletes
+    assert analysis.verdict != "understood" or "/p/victim" in analysis.paths("delete")
 
 
 @given(st.sampled_from(DELETES_VICTIM), st.sampled_from(["; ", " && ", "\n", " || "]), st.sampled_from(HIDDEN_CODE))

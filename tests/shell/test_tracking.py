@@ -6,7 +6,7 @@ from toolwright.shell import analyse
 
 
 def writes(command: str, shell: str = "bash") -> set[str]:
-    return set(analyse(command, cwd="/p", home="/h", shell=shell).writes)
+    return set(analyse(command, cwd="/p", home="/h", shell=shell).paths("write"))
 
 
 @pytest.mark.parametrize(

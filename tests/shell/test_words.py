@@ -107,4 +107,4 @@ def test_a_quoted_path_is_the_path_that_is_touched(text: str, quoter: object) ->
         return
     analysis = analyse(f"rm -- {quoter(name)}", cwd="/p", home="/h")
     assert analysis.verdict == "understood"
-    assert analysis.deletes == (f"/p/{name}",)
+    assert analysis.paths("delete") == (f"/p/{name}",)

@@ -91,12 +91,12 @@ class Place:
         named = (*self.aliases, *self.tree.other_names(self.path)) if several else self.aliases
         aliases = [spelling for alias in named for spelling in self._spellings(alias)]
         spellings = self._spellings(str(self.path))
-        return PathPattern(spellings[0], spellings, aliases)
+        return PathPattern(spellings[0], spellings, aliases, self.path)
 
     @cached_property
     def absolute_pattern(self) -> PathPattern:
         """What a `read` or `list` question shows; rules may use the same spellings."""
-        return PathPattern(str(self.path), self.pattern.spellings, self.pattern.aliases)
+        return PathPattern(str(self.path), self.pattern.spellings, self.pattern.aliases, self.path)
 
     def itself(self) -> "Place":
         """The entry of that name: the link, if it is one, and not what it leads to."""

@@ -57,21 +57,12 @@ class Analysis:
     command: str
     verdict: Literal["understood", "partly", "no"]
     commands: tuple[Command, ...] = ()
-    reads: tuple[str, ...] = ()
-    looks: tuple[str, ...] = ()
-    """Looked for or listed, which shows nothing of what they hold."""
-    writes: tuple[str, ...] = ()
-    deletes: tuple[str, ...] = ()
     touched: Mapping[Touch, Mapping[str, str]] = field(default_factory=dict[Touch, dict[str, str]])
     """Every kind of touch, with the paths and how each is shown."""
     order: tuple[str, ...] = ()
     """All these paths as the line names them, one after the other."""
     links: Mapping[str, str] = field(default_factory=dict[str, str])
     """Names that the line itself makes for other places."""
-    enters: tuple[str, ...] = ()
-    """Folders it goes to."""
-    runs: tuple[str, ...] = ()
-    """Programs that are named by their path."""
     bare: tuple[str, ...] = ()
     """Statements that write files without running a command, such as `> file`."""
     reasons: tuple[str, ...] = ()
@@ -82,8 +73,14 @@ class Analysis:
     home: str = ""
     top: str = ""
     """The top folder of the project's git work tree."""
-    spellings: Mapping[str, str]
-    """For paths that stand for several, such as `out/$f`: how to show them."""
+
+    def paths(self, *kinds: Touch) -> tuple[str, ...]:
+        """Return the paths that are touched in one of these ways."""
+        return tuple(dict.fromkeys(path for kind in kinds for path in self.touched.get(kind, ())))
+
+    def shown(self, path: str) -> str:
+        """Return how to show a path: one that stands for several, such as `out/$f`, is written otherwise."""
+        return next((shown for one in self.touched.values() if (shown := one.get(path, path)) != path), path)
 
 
 def analyse(
@@ -161,20 +158,12 @@ def _not_understood(command: str, findings: Findings, reason: str) -> Analysis:
 
 def _result(command: str, findings: Findings, verdict: Literal["understood", "partly", "no"]) -> Analysis:
     drafts = sorted(findings.drafts.values(), key=lambda draft: draft.start)
-    touched = findings.touched
-    spellings = {path: shown for paths in touched.values() for path, shown in paths.items() if path != shown}
     return Analysis(
         command=command,
         verdict=verdict,
         commands=tuple(_command(draft, offer=verdict == "understood") for draft in drafts),
-        reads=tuple(dict.fromkeys((*touched.get("read", ()), *touched.get("take", ()), *touched.get("carry", ())))),
-        looks=tuple(touched.get("look", ())),
-        writes=tuple(touched.get("write", ())),
-        deletes=tuple(touched.get("delete", ())),
-        enters=tuple(touched.get("enter", ())),
-        runs=tuple(touched.get("run", ())),
         bare=tuple(findings.bare),
-        touched=touched,
+        touched=findings.touched,
         order=tuple(findings.order),
         links=findings.links,
         reasons=tuple(findings.reasons),
@@ -182,7 +171,6 @@ def _result(command: str, findings: Findings, verdict: Literal["understood", "pa
         home=findings.home,
         top=findings.top,
         contained=verdict == "partly" and findings.contained,
-        spellings=spellings,
     )
 
 

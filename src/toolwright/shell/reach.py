@@ -57,7 +57,7 @@ def reach_of(analysis: Analysis) -> Reach:
     """The reach of the line's commands, and of those that they run in turn."""
     known: dict[str, None] = {}
     possible: dict[str, None] = {}
-    for path in (*analysis.reads, *analysis.writes):
+    for path in analysis.paths("read", "take", "carry", "write"):
         if device := _DEVICE.match(path):
             known[f"{device[1]}:{device[2]}"] = None
     for command in analysis.commands:
@@ -78,7 +78,7 @@ def addresses_of(analysis: Analysis) -> tuple[str, ...]:
 
 def works_alone(analysis: Analysis) -> bool:
     """Whether all its programs are known, and do nothing but work on files that they are given."""
-    if analysis.verdict != "understood" or analysis.runs:
+    if analysis.verdict != "understood" or analysis.paths("run"):
         return False
     return reach_of(analysis) == _NOWHERE
 

@@ -36,7 +36,7 @@ def checks_for(analysis: Analysis, place: PlaceOf) -> list[Request]:
     """
     found = [Request(permission="bash", patterns=analysis.bare, always=())] if analysis.bare else []
     paths = _Paths(analysis, place)
-    read = [path for path in (*analysis.reads, *analysis.looks) if paths.is_open(path, path)]
+    read = [path for path in analysis.paths("read", "take", "carry", "look") if paths.is_open(path, path)]
     listed = paths.listed() if analysis.confinement.complete else []
     outside = [(path, str(place(path).path)) for path in (*read, *listed) if not place(path).inside]
     if outside:
@@ -67,7 +67,7 @@ class _Paths:
         """The paths, those they are by the line's own links, and for wildcards the files they name at the moment."""
         found: dict[str, None] = {}
         for kind in kinds:
-            for path in self._touched(kind):
+            for path in self.analysis.touched.get(kind, ()):
                 for one in self._aliases(path):
                     found[one] = None
                     if is_wild(one):
@@ -77,17 +77,6 @@ class _Paths:
                         contained = _is_some_below(one) and self.analysis.confinement.complete
                         self.unjudged = self.unjudged or not (complete or contained)
         return list(found)
-
-    def _touched(self, kind: Touch) -> Iterable[str]:
-        match kind:
-            case "enter":
-                return self.analysis.enters
-            case "write":
-                return self.analysis.writes
-            case "delete":
-                return self.analysis.deletes
-            case _:
-                return self.analysis.touched.get(kind, ())
 
     def _aliases(self, path: str) -> Iterator[str]:
         yield path
@@ -111,7 +100,7 @@ class _Paths:
             is_read = path not in changed
             if there.inside or self._is_own(str(there.path)) or (is_read and self.is_open(path, str(there.path))):
                 continue
-            spelled = self.analysis.spellings.get(path, path)
+            spelled = self.analysis.shown(path)
             texts = (str(there.path), str(self.at(spelled if "…" not in spelled else path).path))
             written |= set() if is_read else set(texts)
             real[texts[0]] = None
@@ -167,11 +156,11 @@ class _Paths:
         settings = (".gitconfig", ".config/git/config", ".config/git/ignore")
         if path in (f"{self.analysis.home}/{name}" for name in settings):
             return True
-        return path not in self.analysis.runs and is_open_to_all(path, canonical)
+        return path not in self.analysis.touched.get("run", ()) and is_open_to_all(path, canonical)
 
     def _run(self) -> Iterator[str]:
         """Programs that lie outside; the folder counts, for the program itself is often a link to the machine's own."""
-        for path in self.analysis.runs:
+        for path in self.analysis.touched.get("run", ()):
             folder = self.at(posixpath.dirname(path))
             if not folder.inside and not str(folder.path).startswith(_PROGRAMS):
                 yield path

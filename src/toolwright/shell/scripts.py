@@ -23,7 +23,7 @@ BINARY = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 def suspected_in_files(analysis: Analysis) -> Iterator[str]:
     """The commands that the files hold, and the programs that they are by other names."""
     cwd = next((folder for command in analysis.commands for folder in command.folders), "/")
-    waiting = [(path, path in analysis.touched.get("script", ())) for path in _run_by(analysis)]
+    waiting = [(path, path in analysis.touched.get("script", ())) for path in analysis.paths("run", "script")]
     seen = set[str]()
     while waiting and len(seen) < FILES:
         path, by_shell = waiting.pop(0)
@@ -37,7 +37,7 @@ def suspected_in_files(analysis: Analysis) -> Iterator[str]:
         elif by_shell or _is_for_a_shell(start):
             inside = analyse(_text(real), cwd=cwd, home=analysis.home)
             yield from _all_of(inside)
-            waiting += [(one, one in inside.touched.get("script", ())) for one in _run_by(inside)]
+            waiting += [(one, one in inside.touched.get("script", ())) for one in inside.paths("run", "script")]
 
 
 def suspected_behind_aliases(analysis: Analysis) -> Iterator[str]:
@@ -51,10 +51,6 @@ def suspected_behind_aliases(analysis: Analysis) -> Iterator[str]:
 def _all_of(analysis: Analysis) -> Iterator[str]:
     for command in analysis.commands:
         yield from (command.shown, *command.implied, *command.suspected)
-
-
-def _run_by(analysis: Analysis) -> list[str]:
-    return [*analysis.runs, *analysis.touched.get("script", ())]
 
 
 def _by_other_names(path: str, real: str, start: bytes, analysis: Analysis) -> Iterator[str]:

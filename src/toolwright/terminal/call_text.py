@@ -148,13 +148,13 @@ def _understood(command: str, question: Question, directory: Path) -> Iterator[t
     root = find_root(directory)
     yield "runs", _runs(analysis)
     touched: Mapping[str, Sequence[str]] = {
-        "reads": analysis.reads,
-        "writes": analysis.writes,
-        "deletes": analysis.deletes,
-        "goes to": analysis.enters,
+        "reads": analysis.paths("read", "take", "carry"),
+        "writes": analysis.paths("write"),
+        "deletes": analysis.paths("delete"),
+        "goes to": analysis.paths("enter"),
     }
     for name, paths in touched.items():
-        yield name, [_place(analysis.spellings.get(path, path), directory, root) for path in paths]
+        yield name, [_place(analysis.shown(path), directory, root) for path in paths]
     off = question.metadata.get("network") is False
     yield "network", ["none: the sandbox has switched it off"] if off else _reach(analysis)
     if analysis.verdict != "understood" and not question.metadata.get("reasons"):

@@ -35,22 +35,22 @@ def access_for(ctx: ToolContext, tree: Tree, analysis: Analysis, requests: Itera
     found = rules.restricted()
     requests = list(requests)
     outside = set(_outside(requests))
-    changed = [*_named(requests, tree, "edit"), *_changed_outside(requests)]
+    changed = [*_named(requests, "edit"), *_outside(requests, changed=True)]
 
     def granted(paths: Iterable[Path]) -> tuple[Path, ...]:
         """Without what nobody was asked about because it is the command's own, as temporary files are."""
         known = (path for path in paths if tree.holds(path) or any(path.is_relative_to(place) for place in outside))
         return tuple(dict.fromkeys(known))
 
-    reads = granted(_named(requests, tree, "read"))
+    reads = granted(_named(requests, "read"))
     elsewhere = [place for place in rules.outside() if place not in reads]
     asked = [place for place in found.asked if place not in reads]
-    deletes = granted(filter(rules.lets_edit, _canonical(analysis.deletes, tree)))
+    deletes = granted(filter(rules.lets_edit, _canonical(analysis.paths("delete"), tree)))
     return replace(
         reach_for(ctx),
         changes=granted(place for place in changed if place not in deletes and rules.lets_edit(place)),
         deletes=deletes,
-        enters=tuple(place for place in _canonical(analysis.enters, tree) if place in outside),
+        enters=tuple(place for place in _canonical(analysis.paths("enter"), tree) if place in outside),
         reads=tuple(dict.fromkeys([*reads, *filter(rules.lets_read, outside)])),
         hidden=(*found.unread, *asked, *elsewhere),
         replaceable=tuple(filter(rules.leaves_free, (*found.unread, *asked))),
@@ -241,7 +241,7 @@ def _is_called(file: str, name: str) -> bool:
 def _is_at_home(analysis: Analysis, tree: Tree) -> Iterator[bool]:
     """Of each path it names, whether it lies in the home folder and not in the project."""
     home = f"{analysis.home}/"
-    for path in (*analysis.order, *analysis.enters):
+    for path in (*analysis.order, *analysis.paths("enter")):
         yield f"{path}/".startswith(home) and not tree.holds(Path(path))
 
 
@@ -249,22 +249,13 @@ def _canonical(paths: Iterable[str], tree: Tree) -> Iterator[Path]:
     yield from (tree.place(path).path for path in paths)
 
 
-def _named(requests: Iterable[Request], tree: Tree, permission: str) -> Iterator[Path]:
-    for request in requests:
-        if request.permission == permission:
-            names = (*request.patterns, *request.implied)
-            yield from (tree.place(str(tree.root / name)).path for name in names)
+def _named(requests: Iterable[Request], permission: str) -> Iterator[Path]:
+    return (place for request in requests if request.permission == permission for place in request.places)
 
 
-def _changed_outside(requests: Iterable[Request]) -> Iterator[Path]:
+def _outside(requests: Iterable[Request], *, changed: bool = False) -> Iterator[Path]:
+    """Yield what lies outside and was granted, to be read at least; only what is `changed`, if that is asked."""
     for request in requests:
         if request.permission == "external_directory":
             names = (*request.patterns, *request.implied)
-            yield from (Path(name) for name in names if name not in request.only_read)
-
-
-def _outside(requests: Iterable[Request]) -> Iterator[Path]:
-    """What lies outside and was granted, to be read at least."""
-    for request in requests:
-        if request.permission == "external_directory":
-            yield from (Path(name) for name in (*request.patterns, *request.implied))
+            yield from (Path(name) for name in names if not (changed and name in request.only_read))

@@ -89,12 +89,13 @@ async def _analysed(ctx: ToolContext, tree: Tree, command: str, place: Place, co
     )
     analysis = read() if len(command) < LONG else await asyncio.to_thread(read)
     analysis = await explained(analysis, lambda: ctx.use(Lookup).find("shfmt"))
-    if not place.inside:
-        analysis = replace(analysis, enters=(str(place.path), *analysis.enters))
     if confinement.private_tmp and any(map(jobs.sandbox.is_temporary_elsewhere, _paths(analysis))):
         # What is meant is not the command's own.
         analysis = replace(analysis, confinement=replace(confinement, private_tmp=False))
-    return analysis
+    if place.inside:
+        return analysis
+    entered = {str(place.path): str(place.path), **analysis.touched.get("enter", {})}
+    return replace(analysis, touched={**analysis.touched, "enter": entered})
 
 
 def _depends_on_the_box(ctx: ToolContext, requests: Iterable[Request]) -> bool:

@@ -27,7 +27,8 @@ def changed_by(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
     """The files that the command names as written or deleted, and those that a listing of its own does."""
     for request in requests:
         if request.permission == "edit":
-            yield from (tree.place(str(tree.root / name)).path for name in request.patterns)
+            patterns = (one for one in request.patterns if isinstance(one, PathPattern))
+            yield from (one.path for one in patterns if one.path is not None)
             listed = (tree.root / one.folder / name for one in request.below if one.listed for name in one.names)
             # git has a history of its own, and its folder is large
             yield from (tree.place(str(path)).path for path in listed if path.name != ".git")

@@ -173,7 +173,7 @@ def test_the_folder_that_a_call_names_belongs_to_what_was_approved(cwd: str, gro
 )
 def test_what_is_typed_is_judged_as_the_line_it_becomes(earlier: str, text: str, deleted: str) -> None:
     analysis = analyse(_as_fed("bash", earlier + text), cwd="/p", home="/h")
-    assert deleted in analysis.deletes
+    assert deleted in analysis.paths("delete")
     within = analyse(_as_fed("cd .; bash", earlier + text), cwd="/p", home="/h")
     assert within.verdict != "understood"
 

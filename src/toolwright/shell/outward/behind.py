@@ -58,14 +58,14 @@ def _acts_in(text: str, folder: str, around: Analysis, left: list[int]) -> Itera
 
 def _texts_behind(command: Command, analysis: Analysis, folder: str) -> Iterator[str]:
     words = {word for call in command.calls for word in call}
-    for path in dict.fromkeys((*analysis.touched.get("script", ()), *analysis.runs)):
+    for path in analysis.paths("script", "run"):
         named = any(posixpath.basename(word) == posixpath.basename(path) for word in words)
         if named and (path in analysis.touched.get("script", ()) or is_for_a_shell(path)):
             yield _text(path)
     for call in command.calls:
         name = plain_program(call[0]) if call and call[0] else ""
         if name in SHELLS and command.stdin == "":
-            yield from map(_text, analysis.reads[:FED])
+            yield from map(_text, analysis.paths("read", "take", "carry")[:FED])
         if name in (*SHELLS, "eval") and any("$(" in word or "`" in word for word in call):
             yield from _printed(analysis)
         if INTERPRETER.fullmatch(name) and name not in SHELLS:

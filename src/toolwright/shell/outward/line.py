@@ -69,7 +69,7 @@ def acts_by_text(analysis: Analysis) -> dict[str, Act]:
 
 def may_run_files(analysis: Analysis) -> bool:
     """Return whether the line runs scripts, recipes or aliases, or code that may run commands."""
-    if analysis.runs or "script" in analysis.touched:
+    if analysis.paths("run", "script"):
         return True
     called = {plain_name(call[0]) for command in analysis.commands for call in command.calls if call}
     return any(
@@ -87,7 +87,8 @@ def with_stricter(acts: dict[str, Act], others: dict[str, Act]) -> dict[str, Act
 
 def _device_acts(analysis: Analysis) -> list[Act]:
     """What the line says to hosts by the shell's own means: `> /dev/tcp/host/80`."""
-    touched: tuple[tuple[ActClass, Sequence[str]], ...] = (("reads", analysis.reads), ("changes", analysis.writes))
+    read, written = analysis.paths("read", "take", "carry"), analysis.paths("write")
+    touched: tuple[tuple[ActClass, Sequence[str]], ...] = (("reads", read), ("changes", written))
     found = [(kind, match) for kind, paths in touched for path in paths if (match := _DEVICE.match(path))]
     return [Act(kind=kind, on=match[1], to=(match[1],)) for kind, match in found if not is_loopback(match[1])]
 
@@ -115,9 +116,9 @@ def _remote(text: str, elsewhere: bool, depth: int) -> Fit:
         return Fit(kind=strictest([*(act.kind for act in acts), "here"]), words=final.words if final else ())
     if final is not None:
         return Fit(kind="final", words=final.words)
-    if analysis.deletes:
+    if analysis.paths("delete"):
         return Fit(kind="final", words=tuple(command.words[0] for command in analysis.commands if command.words))
-    looks = analysis.verdict == "understood" and not any(analysis.touched.get(kind) for kind in _CHANGING)
+    looks = analysis.verdict == "understood" and not analysis.paths(*_CHANGING)
     known = all(_only_looks(call, depth) for command in analysis.commands for call in command.calls)
     return Fit(kind="reads" if looks and known and all(act.kind != "changes" for act in acts) else "changes")
 
