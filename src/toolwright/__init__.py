@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from toolwright.session.agent import Agent
     from toolwright.session.alone import CallDecision, CommandOutcome
     from toolwright.session.budget import Budget
+    from toolwright.session.changes import ChangedFile
     from toolwright.session.in_form import StructuredOutputError
-    from toolwright.session.result import ChangedFile, MadeCall, TurnError, TurnResult
+    from toolwright.session.result import MadeCall, TurnError, TurnResult
     from toolwright.session.session import Session
     from toolwright.session.turn_events import (
         Asked,
@@ -44,7 +45,7 @@ _HOMES = {
     "Budget": "toolwright.session.budget",
     "Call": "toolwright.definition",
     "CallDecision": "toolwright.session.alone",
-    "ChangedFile": "toolwright.session.result",
+    "ChangedFile": "toolwright.session.changes",
     "CommandOutcome": "toolwright.session.alone",
     "ConfigError": "toolwright.errors",
     "Extension": "toolwright.extension",

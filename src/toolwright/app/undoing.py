@@ -14,7 +14,7 @@ from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo, User
 from toolwright.parts import ToolPart
 from toolwright.request import Request
-from toolwright.session.changes import Changes, FileChange
+from toolwright.session.changes import ChangedFile, Changes
 from toolwright.session.events import SessionDiff
 from toolwright.session.session import Session
 from toolwright.session.undo import Undo
@@ -141,7 +141,7 @@ def _call_of(session: Session, message_id: str, part_id: str) -> str:
     return part.call_id if isinstance(part, ToolPart) else ""
 
 
-async def session_changes(workspace: Workspace, info: SessionInfo) -> list[FileChange]:
+async def session_changes(workspace: Workspace, info: SessionInfo) -> list[ChangedFile]:
     """The files that a session and those below it have changed and that are not as they were before it."""
     changes = Changes(workspace.files.journal, workspace.files.hides)
     for name in (info.id, *[child.id for child in await workspace.sessions.children(info.id)]):
@@ -156,7 +156,7 @@ async def tell_changes(workspace: Workspace, session: Session) -> None:
     workspace.bus.publish(SessionDiff(session_id=session.id, diff=diff))
 
 
-async def turn_changes(workspace: Workspace, session: Session, message_id: str) -> list[FileChange]:
+async def turn_changes(workspace: Workspace, session: Session, message_id: str) -> list[ChangedFile]:
     """The files that one turn has changed, as they were before it and after it."""
     messages = await session.conversation.all_messages()
     calls = {part.call_id for message in _turn(messages, message_id) for part in message.calls}
@@ -169,7 +169,7 @@ async def turn_changes(workspace: Workspace, session: Session, message_id: str) 
     for path, entries in by_path.items():
         before, after = _texts_of(workspace, path, entries[0].before, entries[-1].after)
         additions, deletions = counts(before, after)
-        changes.append(FileChange(file=path, before=before, after=after, additions=additions, deletions=deletions))
+        changes.append(ChangedFile(file=path, before=before, after=after, additions=additions, deletions=deletions))
     return changes
 
 

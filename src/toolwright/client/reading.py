@@ -16,7 +16,7 @@ from toolwright.request import Request
 from toolwright.services import Todo
 from toolwright.session.alone import CallDecision
 from toolwright.session.budget import Spending
-from toolwright.session.changes import FileChange
+from toolwright.session.changes import ChangedFile
 from toolwright.session.result import KINDS, TurnEnd, TurnResult, turn_result
 from toolwright.session.undone import FileUndo
 
@@ -126,10 +126,10 @@ def result_of(last: Message, messages: Iterable[Message], changes: Sequence[Json
     return turn_result(last.info.session_id, TurnEnd(message=last, spending=_spending(turn), changes=changed), turn)
 
 
-def _change(value: Json) -> FileChange:
+def _change(value: Json) -> ChangedFile:
     before, after = _texts(value)
     counts = {name: int(value.get(name, 0)) for name in ("additions", "deletions")}
-    return FileChange(file=value["file"], before=before, after=after, **counts)
+    return ChangedFile(file=value["file"], before=before, after=after, **counts)
 
 
 def _spending(turn: Sequence[Message]) -> Spending:

@@ -16,14 +16,14 @@ SHOWN = 256 * 1024
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class FileChange:
-    """One file, as it was before and as it is now."""
+class ChangedFile:
+    """A file that has changed, against what it was before: before the turn, or before the session."""
 
     file: str
-    before: str
-    after: str
     additions: int
     deletions: int
+    before: str = field(default="", repr=False)
+    after: str = field(default="", repr=False)
 
 
 @record(slots=True)
@@ -77,7 +77,7 @@ class Changes:
         for entry in sorted(entries, key=lambda one: one.number):
             self._in_turn.setdefault(entry.path, entry.before)
 
-    def sum_up(self) -> list[FileChange]:
+    def sum_up(self) -> list[ChangedFile]:
         """How the files touched since the last time differ from what they were before the session."""
         self._news()
         changes = [self._compare(file, self._before[file]) for file in self._touched]
@@ -86,7 +86,7 @@ class Changes:
             self._counts[change.file] = (change.additions, change.deletions)
         return changes
 
-    def of_turn(self, summed: Sequence[FileChange]) -> list[FileChange]:
+    def of_turn(self, summed: Sequence[ChangedFile]) -> list[ChangedFile]:
         """How the files that the turn has changed differ from what they were before it did."""
         known = {change.file: change for change in summed}
         return [
@@ -94,7 +94,7 @@ class Changes:
             for file, before in self._in_turn.items()
         ]
 
-    def standing(self, fresh: Sequence[FileChange]) -> list[FileChange]:
+    def standing(self, fresh: Sequence[ChangedFile]) -> list[ChangedFile]:
         """Every file that is not as it was before the session; `fresh` are those that were just summed up."""
         known = {change.file: change for change in fresh}
         changed = [file for file, counted in self._counts.items() if counted != (0, 0)]
@@ -121,7 +121,7 @@ class Changes:
             self._touched[entry.path] = None
         return entries
 
-    def _compare(self, file: str, name: str | None) -> FileChange:
+    def _compare(self, file: str, name: str | None) -> ChangedFile:
         """A file now against one of its contents of before, by its hash."""
         present = _present(Path(file))
         was = None if name is None else self.journal.images.body(name, present)
@@ -129,7 +129,7 @@ class Changes:
             was, present = stand_ins(was, present)
         before, after = _text(was), _text(present)
         additions, deletions = counts(before, after)
-        return FileChange(file=file, before=before, after=after, additions=additions, deletions=deletions)
+        return ChangedFile(file=file, before=before, after=after, additions=additions, deletions=deletions)
 
 
 def _present(path: Path) -> Body:

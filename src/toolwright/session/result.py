@@ -14,7 +14,7 @@ from toolwright.parts import Completed, Failed, ToolPart
 from toolwright.proof.evidence import Evidence
 from toolwright.record import record
 from toolwright.session.budget import Spending
-from toolwright.session.changes import FileChange
+from toolwright.session.changes import ChangedFile
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -91,17 +91,6 @@ class MadeCall:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class ChangedFile:
-    """A file that the turn has changed, against what it was before the turn."""
-
-    file: str
-    additions: int
-    deletions: int
-    before: str = field(default="", repr=False)
-    after: str = field(default="", repr=False)
-
-
-@record(frozen=True, slots=True, kw_only=True)
 class TokenCount:
     """Tokens that the turn has taken, with its subagents'."""
 
@@ -142,7 +131,7 @@ class TurnEnd:
 
     message: Message
     spending: Spending
-    changes: tuple[FileChange, ...] = ()
+    changes: tuple[ChangedFile, ...] = ()
 
 
 def turn_result(session_id: str, end: TurnEnd, messages: Sequence[Message], **more: Any) -> TurnResult:
@@ -156,12 +145,7 @@ def turn_result(session_id: str, end: TurnEnd, messages: Sequence[Message], **mo
         text="" if error else end.message.text,
         session_id=session_id,
         calls=calls,
-        changes=tuple(
-            ChangedFile(
-                file=one.file, additions=one.additions, deletions=one.deletions, before=one.before, after=one.after
-            )
-            for one in end.changes
-        ),
+        changes=end.changes,
         tokens=TokenCount(input=spent.input, output=spent.output, total=spent.tokens),
         cost=spent.cost,
         steps=spent.steps,

@@ -20,7 +20,7 @@ from toolwright.parts import Part
 from toolwright.record import record
 from toolwright.session.background import BackgroundAgents
 from toolwright.session.budget import Budget, LimitReached, Spending, in_time
-from toolwright.session.changes import Changes, FileChange
+from toolwright.session.changes import ChangedFile, Changes
 from toolwright.session.compaction import make_room, prune
 from toolwright.session.conversation import Conversation
 from toolwright.session.events import SessionDiff, SessionIdle, SessionStatus
@@ -340,7 +340,7 @@ class Turns:
         turn.fail(message, failure)
         return message
 
-    async def _rest(self) -> tuple[FileChange, ...]:
+    async def _rest(self) -> tuple[ChangedFile, ...]:
         """Everything of the turn is over: sum up, let go, and only then say so."""
         try:
             changes = await self._sum_up()
@@ -353,7 +353,7 @@ class Turns:
             self._tell({"type": "idle"})
             self.conversation.tell(SessionIdle(session_id=self.session.id))
 
-    async def _sum_up(self) -> tuple[FileChange, ...]:
+    async def _sum_up(self) -> tuple[ChangedFile, ...]:
         summed = await asyncio.to_thread(self.changes.sum_up)
         if summed:
             self.conversation.change(replace(self.conversation.info, summary=self.changes.totals()))
