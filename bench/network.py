@@ -21,6 +21,7 @@ from toolwright.network.door import Door
 from toolwright.network.gatekeeper import Permit
 from toolwright.network.outward import Outward
 from toolwright.network.relay import Traffic
+from toolwright.process.box import Wrapped
 from toolwright.process.scope import Program, Scopes
 from toolwright.process.space import Space
 
@@ -102,7 +103,7 @@ async def main() -> None:
 async def _commands(scopes: Scopes) -> None:
     """The processor time of everybody: ours, and by its clock that of the keeper with all below."""
     space = await Space.make(scopes)
-    plain = Program(argv=("/bin/true",), cwd=Path("/"), env={}, anchored=True)
+    plain = Program(argv=("/bin/true",), cwd=Path("/"), env={}, walls=Wrapped(argv=(), anchored=True))
     kinds = {"without": plain, "in the network": replace(plain, space=space.descriptor)}
     taken = {name: list[float]() for name in kinds}
     for _ in range(ROUNDS):
@@ -150,7 +151,7 @@ async def _bytes(scopes: Scopes) -> None:
             for name, way in ways.items():
                 argv = (sys.executable, "-S", str(script), *way(), str(SIZE))
                 where = None if name == "directly" else space.descriptor
-                program = Program(argv=argv, cwd=Path("/"), env={}, anchored=True, space=where)
+                program = Program(argv=argv, cwd=Path("/"), env={}, walls=Wrapped(argv=(), anchored=True), space=where)
                 own, start = _own(), time.perf_counter()
                 scope = await scopes.start(program)
                 end = await scope.ended()

@@ -2,10 +2,9 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import field
 from pathlib import Path
 
-from toolwright.process.box import EVERYTHING, SYSTEM, TEMP_FOLDERS
+from toolwright.process.box import EVERYTHING, SYSTEM, TEMP_FOLDERS, Wall, walls
 from toolwright.process.sight import is_folder, is_in, is_there
 from toolwright.record import record
 
@@ -56,19 +55,6 @@ class Access:
     """Whether it should have no network where the machine can see to that."""
 
 
-@record(slots=True, kw_only=True)
-class Opened:
-    """What is opened to be written beyond the project."""
-
-    folders: list[Path] = field(default_factory=list[Path])
-    files: list[Path] = field(default_factory=list[Path])
-    """Each alone."""
-    given: list[Path] = field(default_factory=list[Path])
-    """What stays closed, and is changed for the command outside of its box."""
-    kept: list[Path] = field(default_factory=list[Path])
-    """What stays as it is in folders in which something else is made or deleted."""
-
-
 @record(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """Where a project lies, as far as it matters for what may be opened."""
@@ -84,39 +70,39 @@ class Surroundings:
     programs: tuple[Path, ...]
     """Where the PATH leads."""
 
-    def opened(self, access: Access, *, brokered: bool = False, by_name: bool = False) -> Opened:
-        """Return exactly what was allowed, as it was allowed: a file alone, a folder where the folder was meant.
+    def grants(self, access: Access, *, brokered: bool = False, by_name: bool = False) -> Iterator[Wall]:
+        """Yield exactly what was allowed, as it was allowed: a file alone, a folder where the folder was meant.
 
         Where changes are `brokered` they are made outside of the box. Where a box goes `by_name`, what is opened need
         not be there.
         """
-        opened = Opened()
-        changes = [place for place in access.changes if self._may_open(place, access)]
-        deletes = [one for one in access.deletes if self._may_open(one, access) and os.path.lexists(one)]
-        for place in changes:
+        for place in access.changes:
+            if not self._may_open(place, access):
+                continue
             if is_folder(place):
-                opened.folders += [] if self._wide(place) else [place]
+                yield from () if self._wide(place) else [Wall(place, "write", "granted")]
             elif not is_there(place) and (_nearest(place) in TEMP_FOLDERS or is_in(place, DEVICES)):
                 # These a command has for itself.
                 continue
             elif plans := next((one for one in self._own_plans if is_in(place, [one])), None):
                 # Our data is covered, and nobody can say what a program means below a cover.
-                opened.folders += [plans] if is_folder(plans) else []
+                yield from [Wall(plans, "write", "granted")] if is_folder(plans) else ()
             elif brokered and not self._is_the_commands_own(place):
-                opened.given.append(place)
+                yield Wall(place, "give", "granted")
             elif is_there(place) or by_name:
-                opened.files.append(place)
+                yield Wall(place, "open", "granted")
             else:
-                self._open_entries(opened, place, access)
-        for place in deletes:
+                yield from self._around(place, access)
+        for place in access.deletes:
+            if not self._may_open(place, access) or not os.path.lexists(place):
+                continue
             if brokered and not self._is_the_commands_own(place):
-                opened.given.append(place)
+                yield Wall(place, "give", "granted")
             else:
-                self._open_entries(opened, place, access)
-        if not access.read_only:
-            entered = (place for place in access.enters if is_folder(place) and self._is_grantable(place, access))
-            opened.folders += [place for place in entered if not self._wide(place)]
-        return opened
+                yield from self._around(place, access)
+        for place in () if access.read_only else access.enters:
+            if is_folder(place) and self._is_grantable(place, access) and not self._wide(place):
+                yield Wall(place, "write", "granted")
 
     @property
     def _own_plans(self) -> list[Path]:
@@ -136,15 +122,15 @@ class Surroundings:
         hidden = place not in access.reads and is_there(place) and is_in(place, access.hidden)
         return not (hidden or place in access.covered or self._is_ours(place))
 
-    def _open_entries(self, opened: Opened, place: Path, access: Access) -> None:
+    def _around(self, place: Path, access: Access) -> Iterator[Wall]:
         """To make or delete something takes the folder that holds it; all else in there is kept."""
         folder = _nearest(place)
         if self._is_delicate(folder) or not self._is_grantable(folder, access):
             return
         others = [entry for entry in _entries(folder) if entry != place and not entry.is_symlink()]
         if len(others) <= SIBLINGS:
-            opened.folders.append(folder)
-            opened.kept += others
+            yield Wall(folder, "write", "granted")
+            yield from walls(others, "read", "beside")
 
     def _is_delicate(self, folder: Path) -> bool:
         """Whether a new file there could be run by somebody: in the home folder, in hidden ones, among programs."""

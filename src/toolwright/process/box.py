@@ -130,8 +130,11 @@ class Wrapped:
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     confinement: Confinement | None = None
     anchored: bool = False
+    """Whether it hangs on a process with whose end the kernel ends all of it."""
     boxed: bool = False
+    """Whether there is a box at all, by which our own ports know who comes."""
     scoped: bool = False
+    """Whether it may reach no process and no nameless socket outside, where the kernel can see to that."""
     exact: tuple[str, ...] = ()
     """Places that must be themselves and no links once the box is up."""
     disk: tuple[Path, ...] = ()

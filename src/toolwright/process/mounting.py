@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypedDict
 
-from toolwright.process.access import Access, Opened
+from toolwright.process.access import Access
 from toolwright.process.box import HIDDEN, Rung, Wall, walls
 from toolwright.process.caches import CacheFolders
 from toolwright.process.decoys import SETTINGS, Decoys
@@ -37,14 +37,14 @@ class Mounting:
         self,
         rung: Rung,
         access: Access,
-        opened: Opened,
+        granted: Sequence[Wall],
         *,
         writable: Sequence[Wall],
         caches: CacheFolders,
         decoys: Decoys,
         brokered: bool,
     ) -> Mounted:
-        """Return the walls of one box. `opened` and `writable` are what it may write."""
+        """Return the walls of one box. `granted` is what was allowed, and `writable` all the folders it may write."""
         changing = not access.read_only
         open_ = [wall.path for wall in writable]
         own, needed = self.own.keep(open_, by_name=rung == "seatbelt")
@@ -57,9 +57,9 @@ class Mounting:
         views = list(self._git_views(access, hidden, missing, decoys))
         elsewhere = [place for place in access.locked_elsewhere if is_in(place, open_)]
         restricted = [*(wall.path for wall in hidden if wall.why in HIDDEN), *elsewhere]
-        inside = (place for place in restricted if is_in(place, opened.folders))
-        on_the_way = (folder for place in inside for folder in folders_between(place, opened.folders))
-        files = (place for place in opened.files if not is_in(place, caches.places))
+        folders = [wall.path for wall in granted if wall.effect == "write"]
+        inside = (place for place in restricted if is_in(place, folders))
+        on_the_way = (folder for place in inside for folder in folders_between(place, folders))
         found = (
             *writable,
             *guarded,
@@ -68,11 +68,11 @@ class Mounting:
             *(wall for wall in caches.walls if wall.effect != "write"),
             *own,
             *walls((*(access.locked if changing else ()), *elsewhere), "read", "rule"),
-            *walls(opened.kept, "read", "beside"),
             *hidden,
-            *walls(files, "open", "granted"),
+            *(wall for wall in granted if wall.effect in ("read", "give")),
+            *(wall for wall in granted if wall.effect == "open" and not is_in(wall.path, caches.places)),
             *(view for view in views if not is_in(view.path, named)),
-            *(self._changed_outside(access, opened) if brokered else ()),
+            *(self._absent(access) if brokered else ()),
         )
         return {
             "walls": tuple(dict.fromkeys(found)),
@@ -82,7 +82,7 @@ class Mounting:
         }
 
     def look_without(
-        self, access: Access, opened: Opened, writable: Sequence[Wall], decoys: Decoys, *, brokered: bool
+        self, access: Access, granted: Sequence[Wall], writable: Sequence[Wall], decoys: Decoys, *, brokered: bool
     ) -> Mounted:
         """Return what Landlock alone can say: which places are not among those that may be read. In a folder that may
         be written nothing can be left out."""
@@ -95,15 +95,15 @@ class Mounting:
             *writable,
             *(wall._replace(source=None) for wall in unseen if not is_in(wall.path, open_)),
             *(wall for wall in hidden if wall.effect == "show"),
-            *(self._changed_outside(access, opened) if brokered else ()),
+            *(wall for wall in granted if wall.effect == "give"),
+            *(self._absent(access) if brokered else ()),
         )
         return {"walls": tuple(found)}
 
-    def _changed_outside(self, access: Access, opened: Opened) -> Iterator[Wall]:
-        """Yield what the keeper is to change, and what it is not to make."""
+    def _absent(self, access: Access) -> Iterator[Wall]:
+        """Yield what the keeper is not to make."""
         named = (*access.changes, *access.deletes)
-        yield from walls(opened.given, "give", "granted")
-        yield from walls((place for place in self.guarding.absent() if not is_in(place, named)), "absent", "ours")
+        return walls((place for place in self.guarding.absent() if not is_in(place, named)), "absent", "ours")
 
     def _git_views(
         self, access: Access, hidden: Sequence[Wall], missing: Sequence[Placeholder], decoys: Decoys

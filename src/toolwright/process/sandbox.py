@@ -15,7 +15,7 @@ from toolwright.ours import Ours
 from toolwright.peers import noted_ports
 from toolwright.private import make_folder
 from toolwright.process import folders
-from toolwright.process.access import Access, Opened, Surroundings
+from toolwright.process.access import Access, Surroundings
 from toolwright.process.box import SYSTEM, TEMP_FOLDERS, Box, Rung, Wall, Wrapped, walls
 from toolwright.process.caches import CacheFolders, cache_folders
 from toolwright.process.decoys import Decoys
@@ -210,13 +210,14 @@ class Sandbox:
             return Box(rung="none")
         brokered = self.settings.capture and rung in findings.brokered
         surroundings = replace(self._surroundings, own=self._own.folders())
-        opened = surroundings.opened(access, brokered=brokered, by_name=rung == "seatbelt")
+        granted = list(surroundings.grants(access, brokered=brokered, by_name=rung == "seatbelt"))
         mounts = rung != "landlock" or findings.mounts
         readable = (*self._readable, self._root, *self._programs_in_temp, *access.reads)
-        writable = self._writable(access, opened)
+        writable = self._writable(access, granted)
         if not mounts:
             # Too many programs insist on the system's own temporary folders to go without them.
-            writable += walls((*opened.files, *TEMP_FOLDERS), "write")
+            files = (wall.path for wall in granted if wall.effect == "open")
+            writable += walls((*files, *TEMP_FOLDERS), "write")
         return Box(
             rung=rung,
             readable=tuple(filter(is_there, readable)),
@@ -230,7 +231,7 @@ class Sandbox:
             scoped=findings.scoped and rung == "bubblewrap",
             read_only=access.read_only,
             brokered=brokered,
-            **self._mounted(rung, access, opened, writable, mounts=mounts, brokered=brokered),
+            **self._mounted(rung, access, granted, writable, mounts=mounts, brokered=brokered),
         )
 
     def wrap(self, box: Box, argv: Sequence[str], cwd: Path, *, beside_others: bool = False) -> Wrapped:
@@ -298,20 +299,20 @@ class Sandbox:
             self._scratch.close()
             self._scratch = None
 
-    def _writable(self, access: Access, opened: Opened) -> list[Wall]:
+    def _writable(self, access: Access, granted: Sequence[Wall]) -> list[Wall]:
         caches = self._caches_for(access)
         shared = (wall.path for wall in caches.walls if wall.effect == "write")
         usual = () if access.read_only else (self._root, *self._guarding.git, *shared)
         places = dict.fromkeys((*usual, *self._explicit, *(() if access.read_only else access.spared)))
-        others = (place for place in places if place not in opened.folders)
-        found = [*walls(others, "write"), *walls(dict.fromkeys(opened.folders), "write", "granted")]
+        folders = {wall.path: wall for wall in granted if wall.effect == "write"}
+        found = [*walls((place for place in places if place not in folders), "write"), *folders.values()]
         return [wall for wall in found if is_there(wall.path) or wall.path in caches.missing]
 
     def _mounted(
         self,
         rung: Rung,
         access: Access,
-        opened: Opened,
+        granted: Sequence[Wall],
         writable: Sequence[Wall],
         *,
         mounts: bool,
@@ -319,10 +320,10 @@ class Sandbox:
     ) -> Mounted:
         decoys = self._decoy_maker()
         if not mounts:
-            return self._mounting.look_without(access, opened, writable, decoys, brokered=brokered)
+            return self._mounting.look_without(access, granted, writable, decoys, brokered=brokered)
         caches = self._caches_for(access)
         return self._mounting.look(
-            rung, access, opened, writable=writable, caches=caches, decoys=decoys, brokered=brokered
+            rung, access, granted, writable=writable, caches=caches, decoys=decoys, brokered=brokered
         )
 
     def _prepare(self, box: Box) -> Box:

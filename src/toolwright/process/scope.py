@@ -13,7 +13,7 @@ from toolwright.deadline import time_limit, to_the_end
 from toolwright.errors import ToolError
 from toolwright.process.box import Wrapped
 from toolwright.process.client import Keeper
-from toolwright.process.keeper.order import Capture, Confinement, Gate, Order
+from toolwright.process.keeper.order import Capture, Gate, Order
 from toolwright.record import record
 
 PROCESSES = 4096
@@ -42,19 +42,8 @@ class Program:
     env: Mapping[str, str]
     stdin: Literal["closed", "pipe"] = "closed"
     stderr: Literal["merged", "pipe"] = "merged"
-    confinement: Confinement | None = None
-    anchored: bool = False
-    """Whether it hangs on a process with whose end the kernel ends all of it."""
-    boxed: bool = False
-    """Whether it is in a box, by which our own ports know it."""
-    scoped: bool = False
-    """Whether it may reach no process and no nameless socket outside, where the kernel can see to that."""
-    exact: Sequence[str] = ()
-    """Places in its box that must be themselves and no links."""
-    disk: Sequence[Path] = ()
-    """Folders on whose disks it must leave some room."""
-    temp: Path | None = None
-    """The folder that its temporary files are in, if that is its own."""
+    walls: Wrapped = Wrapped(argv=())
+    """The box around it."""
     space: int | None = None
     """The descriptor of the network namespace that it is to be in, if not in ours."""
     capture: Capture | None = None
@@ -70,13 +59,7 @@ class Program:
             cwd=cwd,
             env={**env, **wrapped.env},
             stdin="pipe" if takes_input else "closed",
-            confinement=wrapped.confinement,
-            anchored=wrapped.anchored,
-            boxed=wrapped.boxed,
-            scoped=wrapped.scoped,
-            exact=wrapped.exact,
-            disk=wrapped.disk,
-            temp=wrapped.temp,
+            walls=wrapped,
         )
 
 
@@ -136,7 +119,7 @@ class Scopes:
     async def start(self, program: Program) -> "Scope":
         """The scope of a program that now runs. ToolError says what stood in its way."""
         _refuse_windows()
-        keeper = self._keepers[program.anchored]
+        keeper = self._keepers[program.walls.anchored]
         keeper.ensure()
         quota = keeper.quota
         watch, memory = 0 if quota.processes else self._processes, 0 if quota.memory else self._memory
@@ -387,13 +370,13 @@ def _order(program: Program, watch: int, memory: int, temp: int) -> Order:
         "linger": LINGER,
         "watch": watch,
         "memory": memory,
-        "boxed": program.boxed,
-        "scoped": program.scoped,
-        "disk": [str(folder) for folder in program.disk],
-        "temp": str(program.temp or ""),
+        "boxed": program.walls.boxed,
+        "scoped": program.walls.scoped,
+        "disk": [str(folder) for folder in program.walls.disk],
+        "temp": str(program.walls.temp or ""),
         "temp_bytes": temp,
-        "exact": list(program.exact),
-        "confinement": program.confinement,
+        "exact": list(program.walls.exact),
+        "confinement": program.walls.confinement,
         "capture": program.capture,
         "gate": program.gate,
     }

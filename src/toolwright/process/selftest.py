@@ -42,7 +42,6 @@ echo in > "$1/project/in" || exit 11
 { echo changed > "$1/project/fixed"; } 2>/dev/null && exit 14
 exit 0
 """
-SEVERAL = ("anchored", "captured", "brokered")
 """The findings that name kinds."""
 VERDICTS = {
     11: "the project could not be written",

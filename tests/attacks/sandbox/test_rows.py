@@ -29,7 +29,7 @@ def rung(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Program]:
     """Every program that is started, where no other program of the machine has a socket that comes and goes."""
-    monkeypatch.setattr("toolwright.process.doors.UNIX_SOCKETS", tmp_path / "none")
+    monkeypatch.setattr("toolwright.process.hiding.UNIX_SOCKETS", tmp_path / "none")
     programs, start = list[Program](), Scopes.start
 
     async def note(self: Scopes, program: Program) -> Scope:
@@ -57,7 +57,7 @@ def _yes(_: Question) -> Reply:
 
 
 def mounts(program: Program) -> int:
-    confined = len(program.confinement["mounts"]) if program.confinement is not None else 0
+    confined = len(program.walls.confinement["mounts"]) if program.walls.confinement is not None else 0
     return confined + sum(word in ("--bind", "--ro-bind", "--tmpfs") for word in program.argv)
 
 

@@ -13,6 +13,7 @@ import pytest
 from tests.process.places import ours_of
 from tests.waiting import until
 from toolwright.errors import ToolError
+from toolwright.process.box import Wrapped
 from toolwright.process.keeper.family import descendants
 from toolwright.process.sandbox import Sandbox, SandboxSettings
 from toolwright.process.scope import Program, Scope, Scopes
@@ -154,7 +155,12 @@ async def test_what_has_too_many_temporary_files_is_ended(tmp_path: Path) -> Non
         temp = tmp_path / "temp"
         temp.mkdir()
         fill = f"import time\nopen({str(temp / 'x')!r}, 'wb').write(b'x' * 9_000_000)\ntime.sleep(600)"
-        greedy = Program(argv=[sys.executable, "-c", fill], cwd=tmp_path, env={"PATH": os.environ["PATH"]}, temp=temp)
+        greedy = Program(
+            argv=[sys.executable, "-c", fill],
+            cwd=tmp_path,
+            env={"PATH": os.environ["PATH"]},
+            walls=Wrapped(argv=(), temp=temp),
+        )
         assert (await (await scopes.start(greedy)).ended()).excess == "temp"
     finally:
         await scopes.close()
@@ -165,7 +171,10 @@ async def test_what_has_few_of_them_goes_on(tmp_path: Path) -> None:
     try:
         write = f"open({str(tmp_path / 'x')!r}, 'wb').write(b'x' * 9_000_000); import time; time.sleep(0.5)"
         modest = Program(
-            argv=[sys.executable, "-c", write], cwd=tmp_path, env={"PATH": os.environ["PATH"]}, temp=tmp_path
+            argv=[sys.executable, "-c", write],
+            cwd=tmp_path,
+            env={"PATH": os.environ["PATH"]},
+            walls=Wrapped(argv=(), temp=tmp_path),
         )
         assert (await (await scopes.start(modest)).ended()).code == 0
     finally:
