@@ -25,11 +25,11 @@ CALLS: dict[str, tuple[int, str, list[dict[str, Any]]]] = {
     "read": (20, "read", [{"filePath": "a.py"}] * 2),
     "read with a range": (25, "read", [{"filePath": "a.py", "offset": 2, "limit": 3}] * 2),
     "edit": (
-        45,
+        35,
         "edit",
         [{"filePath": "a.py", "oldString": old, "newString": new} for old, new in (("= 1", "= 9"), ("= 9", "= 1"))],
     ),
-    "bash": (80, "bash", [{"command": "echo hi", "description": "Greet"}] * 2),
+    "bash": (77, "bash", [{"command": "echo hi", "description": "Greet"}] * 2),
 }
 """Of each the most files, the tool, and two calls: the second is counted."""
 STEP = 37

@@ -12,6 +12,11 @@ def matches(text: str, pattern: str, *, any_case: bool = False) -> bool:
     return _compile(pattern, any_case).fullmatch(text) is not None
 
 
+def longest_piece(pattern: str) -> str:
+    """Return what is in every text that fits the pattern, in small letters: the longest part without wildcards."""
+    return max(re.split(r"[*?]+", pattern), key=len).lower()
+
+
 @functools.lru_cache(maxsize=4096)
 def _compile(pattern: str, any_case: bool) -> re.Pattern[str]:
     flags = re.DOTALL | (re.IGNORECASE if any_case else 0)

@@ -8,7 +8,7 @@ import pytest
 from toolwright.files.paths import Tree
 from toolwright.request import PathPattern, Request
 from toolwright.shell import analyse, checks_for, requests_for
-from toolwright.shell.confinement import OPEN, Confinement
+from toolwright.shell.findings import OPEN, Confinement
 
 
 @pytest.fixture

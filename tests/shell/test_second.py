@@ -15,18 +15,13 @@ pytestmark = pytest.mark.skipif(not SHFMT, reason="shfmt is not installed")
 
 
 async def test_a_valid_line_of_a_form_that_is_not_examined_is_called_so() -> None:
-    analysis = await explained(analyse("rm !(keep)", cwd="/p", home="/h"), lambda: SHFMT)
+    analysis = await explained(analyse("rm !(keep)", cwd="/p", home="/h"), SHFMT)
     assert analysis.verdict == "no"
     assert analysis.reasons[-1] == "It is valid shell, of a form that is not examined."
 
 
 async def test_a_broken_line_is_called_broken_with_the_place() -> None:
     assert (await second_opinion("echo 'a", SHFMT)).startswith("It is no valid shell: 1:6")
-
-
-async def test_a_line_that_is_understood_needs_no_second_opinion() -> None:
-    analysis = analyse("ls", cwd="/p", home="/h")
-    assert await explained(analysis, lambda: SHFMT) is analysis
 
 
 async def test_a_cancelled_question_leaves_no_process() -> None:

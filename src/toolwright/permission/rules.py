@@ -1,6 +1,5 @@
 """Rules and how they decide. Pure: rules and a request in, an action and its reason out."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from typing import Literal
@@ -9,7 +8,7 @@ from toolwright.acts import OUTWARD, Act
 from toolwright.definition import Action
 from toolwright.record import record
 from toolwright.request import Below, HostPattern, PathPattern
-from toolwright.wildcard import matches
+from toolwright.wildcard import longest_piece, matches
 
 LayerName = Literal[
     "defaults",
@@ -244,7 +243,7 @@ class Policy:
                 rule.pattern.strip("*") and not rule.pattern.startswith(("*", "/")) and rule.pattern.startswith(starts)
             ) or (rule.pattern.startswith("/") and any(one and rule.pattern.startswith(one) for one in starts)):
                 yield rule.pattern
-        pieces = [_longest_piece(rule.pattern) for rule in restricting if rule.pattern.strip("*")]
+        pieces = [longest_piece(rule.pattern) for rule in restricting if rule.pattern.strip("*")]
         everything = "\n".join(start + name for start in starts for name in below.names).lower()
         likely = [piece for piece in pieces if piece in everything]
         for name in below.names if likely else ():
@@ -307,10 +306,6 @@ def _names(rule: Rule, permission: str, act: Act) -> bool:
     """Whether a rule speaks of this act: by the words of a command, or of any other tool by its permission."""
     words = not act.words or act.is_named_by(rule.pattern)
     return rule.permission == permission and words and act.is_meant_by(rule.pattern)
-
-
-def _longest_piece(pattern: str) -> str:
-    return max(re.split(r"[*?]+", pattern), key=len).lower()
 
 
 def strictest(decisions: Iterable[Decision]) -> Decision:

@@ -8,8 +8,7 @@ from typing import Literal
 from toolwright.record import record
 from toolwright.shell.approval import offers
 from toolwright.shell.command import suspect, suspect_text
-from toolwright.shell.confinement import OPEN, Confinement
-from toolwright.shell.findings import Draft, Findings, TooMuch, Touch
+from toolwright.shell.findings import OPEN, Confinement, Draft, Findings, TooMuch, Touch
 from toolwright.shell.nodes import Script
 from toolwright.shell.parse import Parser
 from toolwright.shell.scan import SyntaxProblem

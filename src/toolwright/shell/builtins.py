@@ -8,9 +8,8 @@ from toolwright.shell.arithmetic import calculate, is_identifier
 from toolwright.shell.call import CommandCall, Walk
 from toolwright.shell.changedir import change_folder, leave_folder
 from toolwright.shell.nodes import Arithmetic, Literal
-from toolwright.shell.outcome import Outcome, always
 from toolwright.shell.setoptions import set_options, shopt
-from toolwright.shell.state import ALTERNATIVES, Field, State, literal
+from toolwright.shell.state import ALTERNATIVES, Field, Outcome, State, always, literal
 from toolwright.shell.variables import assign, exported, special
 
 SILENT = frozenset({"cd", "[", "export", "declare", "typeset", "readonly", "local", "unset"})

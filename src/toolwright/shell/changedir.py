@@ -5,8 +5,7 @@ import re
 from collections.abc import Sequence
 
 from toolwright.shell.call import CommandCall, Walk
-from toolwright.shell.outcome import Outcome, always
-from toolwright.shell.state import Field, unknown
+from toolwright.shell.state import Field, Outcome, always, unknown
 
 _CD_OPTION = re.compile(r"-[LPe@]+")
 _ELSEWHERE = re.compile(r"-|[-+]\d+")

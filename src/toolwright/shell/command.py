@@ -11,10 +11,9 @@ from toolwright.shell.builtins import BUILTINS, SILENT
 from toolwright.shell.call import CommandCall, Walk
 from toolwright.shell.findings import Contained, Draft, absolute
 from toolwright.shell.languages import INTERPRETERS, plain_name
-from toolwright.shell.outcome import Outcome, always, joined
 from toolwright.shell.programs import effects_of, is_listed
 from toolwright.shell.shells import SHELLS, run_script, run_shell
-from toolwright.shell.state import Field, State, literal, unknown
+from toolwright.shell.state import Field, Outcome, State, always, joined, literal, unknown
 from toolwright.shell.variables import exported, split_assignment
 from toolwright.shell.wrappers import WRAPPERS, Unwrapped, unwrap
 

@@ -9,7 +9,6 @@ from itertools import islice, product
 from typing import Literal
 
 from toolwright.record import record
-from toolwright.shell.confinement import OPEN, Confinement
 from toolwright.shell.state import ALTERNATIVES, Field, State
 
 Touch = Literal[
@@ -52,6 +51,20 @@ WORDS = 100_000
 _DEVICE = re.compile(r"/dev/(?:null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd/\d+)")
 _OWN_FOLDER = re.compile(r"/+proc/+(?:self|thread-self|\*)/+cwd(?=/|$)")
 _OF_PROCESS = re.compile(r"/+(?:proc/+[^/]+/+(?:cwd|root|fd|fdinfo|task|exe|map_files|ns|environ|mem)|dev/+fd/+[^/]+/)")
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Confinement:
+    """Facts about the box that the command will run in. The default is no box at all."""
+
+    complete: bool = False
+    """Whether whatever the command starts can change nothing but the project and what was granted, cannot read what
+    the rules keep from being read, and cannot change what they keep from being changed, or our settings and data."""
+    private_tmp: bool = False
+    """Whether `/tmp` and `/var/tmp` are the command's own, empty and gone with it."""
+
+
+OPEN = Confinement()
 
 
 class Contained(str):

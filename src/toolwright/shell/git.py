@@ -1,7 +1,7 @@
 """`git`: its folder, the commands its options and aliases run, the content it shows, the files it changes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from toolwright.shell.arguments import (
     Arguments,
@@ -14,7 +14,6 @@ from toolwright.shell.arguments import (
     paths_in,
 )
 from toolwright.shell.gitoptions import EXTRA, KNOWN, OPTIONS, PLAIN_GLOBAL, PLAIN_PARTS, RUNS, STRATEGIES
-from toolwright.shell.gitsettings import settings_written
 from toolwright.shell.gitshows import after_dashes, show
 from toolwright.shell.guess import guess
 from toolwright.shell.options import take_options
@@ -36,6 +35,20 @@ _QUIET_SETTING = re.compile(
 )
 _STASHED = (".git/refs/stash", ".git/logs/refs/stash")
 """Where git remembers what was put aside."""
+_CONFIG = ".git/config"
+_PARTS: Mapping[str, tuple[frozenset[str], tuple[str, ...]]] = {
+    "remote": (frozenset({"add", "remove", "rm", "rename", "set-url", "set-branches"}), (_CONFIG,)),
+    "submodule": (
+        frozenset({"add", "init", "deinit", "sync", "set-url", "set-branch", "absorbgitdirs"}),
+        (_CONFIG, ".git/modules"),
+    ),
+    "worktree": (frozenset({"remove", "move", "repair"}), (".git/worktrees",)),
+}
+"""Subcommands whose parts write settings, with those parts, and where the settings lie. In a box they are shut
+unless they are asked for, for they say what git runs."""
+_ELSEWHERE = ("--global", "--system", "--file", "-f", "--blob", "--worktree")
+_READS = ("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list", "--show-origin", "--get-color")
+_REMOVES = ("--unset", "--unset-all", "--remove-section", "--rename-section")
 
 
 def git(found: Effects, arguments: Sequence[Field]) -> None:
@@ -55,7 +68,7 @@ def git(found: Effects, arguments: Sequence[Field]) -> None:
     given = _options_of(found, name, own)
     _run_by(found, name, own, given)
     _files_of(found, name, own, given)
-    found.touch("settings", *map(literal, settings_written(name, given)))
+    found.touch("settings", *map(literal, _settings_written(name, given)))
     show(found, name, own, given)
 
 
@@ -253,3 +266,19 @@ def _cloned(operands: Sequence[Field]) -> Field:
 def _inside(target: Field, source: Field) -> Field:
     name = source.spelled.rstrip("/").rpartition("/")[2]
     return Field(f"{target.spelled}/{name}", (f"{target.text}/{name}",), target.exact and source.exact)
+
+
+def _settings_written(name: str, given: Arguments) -> tuple[str, ...]:
+    """The settings that `git name` writes, from the top of the work tree; nothing if it only reads or writes none."""
+    words = [one.text for one in given.operands]
+    first = next((word for word in words if not word.startswith("-")), "")
+    if name in _PARTS:
+        parts, places = _PARTS[name]
+        # the options of `submodule` are among its words
+        return places if first in parts or (first == "update" and "--init" in words) else ()
+    if name == "branch":
+        return (_CONFIG,) if given.has("-m", "-M", "--move", "-u", "--set-upstream-to", "--unset-upstream") else ()
+    if name != "config" or given.has(*_ELSEWHERE) or given.has(*_READS) or first in ("get", "list"):
+        return ()
+    sets = len(given.operands) > 1 or given.has(*_REMOVES) or first in ("set", "unset")
+    return (_CONFIG,) if sets else ()

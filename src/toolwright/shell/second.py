@@ -3,7 +3,6 @@
 It never turns the question away, for what was not examined may do anything. It makes the question a better one.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from toolwright.process.child import run_child
@@ -12,12 +11,9 @@ from toolwright.shell.analysis import Analysis
 TIMEOUT = 2.0
 
 
-async def explained(analysis: Analysis, shfmt: Callable[[], str | None]) -> Analysis:
-    """The analysis with what shfmt says of a line that could not be parsed; unchanged for all others."""
-    program = shfmt() if analysis.verdict == "no" else None
-    if program is None:
-        return analysis
-    opinion = await second_opinion(analysis.command, program)
+async def explained(analysis: Analysis, shfmt: str) -> Analysis:
+    """The analysis of a line that could not be parsed, with what the shfmt at this path says of it."""
+    opinion = await second_opinion(analysis.command, shfmt)
     return replace(analysis, reasons=(*analysis.reasons, opinion)) if opinion else analysis
 
 

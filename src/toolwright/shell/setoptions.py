@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from toolwright.shell.call import CommandCall, Walk
 from toolwright.shell.findings import Contained
-from toolwright.shell.outcome import Outcome, always
-from toolwright.shell.state import Field
+from toolwright.shell.state import Field, Outcome, always
 
 _OPTIONS = frozenset("euxvCEfbon")
 _LONG_OPTIONS = frozenset(

@@ -28,10 +28,9 @@ from toolwright.shell.nodes import (
     Test,
     Word,
 )
-from toolwright.shell.outcome import Outcome, always, joined
 from toolwright.shell.parse import Parser
 from toolwright.shell.scan import SyntaxProblem
-from toolwright.shell.state import ALTERNATIVES, Field, State
+from toolwright.shell.state import ALTERNATIVES, Field, Outcome, State, always, joined
 from toolwright.shell.variables import assign, special
 from toolwright.shell.visit import Visitor, judge_test
 

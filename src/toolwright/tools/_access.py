@@ -18,6 +18,7 @@ from toolwright.process.sight import ANY_NAME, is_folder, is_there
 from toolwright.request import PathPattern, Request
 from toolwright.shell import Analysis
 from toolwright.shell.reach import works_alone
+from toolwright.wildcard import longest_piece
 
 T = TypeVar("T")
 PROGRAM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
@@ -230,7 +231,7 @@ def _fixed_places(rules: tuple[tuple[str, str, str], ...]) -> tuple[Path, ...]:
 def _needles(rules: tuple[tuple[str, str, str], ...]) -> tuple[str, ...]:
     """For each rule that restricts, something that must occur in whatever it fits; nothing if it fits everything."""
     restricting = [pattern for _, pattern, action in rules if action != "allow"]
-    return tuple(dict.fromkeys(max(_WILD.split(pattern.lower()), key=len) for pattern in restricting))
+    return tuple(dict.fromkeys(map(longest_piece, restricting)))
 
 
 def _is_called(file: str, name: str) -> bool:

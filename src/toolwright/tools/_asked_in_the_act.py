@@ -1,7 +1,6 @@
 """Changes of files that a rule asks about, asked as a program is about to make them, while its call is held."""
 
 import asyncio
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from toolwright.request import Request
 from toolwright.services import Questions
 from toolwright.tools._edit_request import edit_request
 
-_WILD = re.compile(r"[*?]")
 FEW = 3
 """Questions of one command from which on all in a folder is offered."""
 LARGEST = 1024 * 1024
@@ -50,11 +48,6 @@ class ActQuestions:
         self._waited = 0.0
         self.refused = ""
         """What the first no was about."""
-
-    @staticmethod
-    def parts(patterns: Iterable[str]) -> list[str]:
-        """Return what must be in a path for a rule to ask about its change, a part of each rule's pattern."""
-        return list(dict.fromkeys(max(_WILD.split(one.lower()), key=len) for one in patterns))
 
     def take_waited(self) -> float:
         """Return how long questions have kept the command waiting since this was last asked."""

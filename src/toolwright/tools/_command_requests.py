@@ -13,7 +13,7 @@ from toolwright.process.jobs import LENGTH, Jobs
 from toolwright.process.lookup import Lookup
 from toolwright.request import Request
 from toolwright.shell import Analysis, analyse, checks_for, requests_for
-from toolwright.shell.confinement import OPEN, Confinement
+from toolwright.shell.findings import OPEN, Confinement
 from toolwright.shell.reach import works_alone
 from toolwright.shell.second import explained
 from toolwright.tools._access import reach_for
@@ -88,7 +88,8 @@ async def _analysed(ctx: ToolContext, tree: Tree, command: str, place: Place, co
         confinement=confinement,
     )
     analysis = read() if len(command) < LONG else await asyncio.to_thread(read)
-    analysis = await explained(analysis, lambda: ctx.use(Lookup).find("shfmt"))
+    if analysis.verdict == "no" and (shfmt := ctx.use(Lookup).find("shfmt")):
+        analysis = await explained(analysis, shfmt)
     if confinement.private_tmp and any(map(jobs.sandbox.is_temporary_elsewhere, _paths(analysis))):
         # What is meant is not the command's own.
         analysis = replace(analysis, confinement=replace(confinement, private_tmp=False))

@@ -37,6 +37,7 @@ from toolwright.tools._network import CommandNetwork, held, network_for, network
 from toolwright.tools._undoable import changed_by, looked_at, losses, names_in, unkept
 from toolwright.tools._written_back import write_back
 from toolwright.truncate import Truncator, cut, shown
+from toolwright.wildcard import longest_piece
 
 log = logging.getLogger(__name__)
 
@@ -133,7 +134,7 @@ class CommandRun:
         edits = any(request.permission == "edit" for request in requests)
         patterns = self.ctx.asked_by_user("edit")
         outside = changed_by(requests, self.tree) if edits else ()
-        return captured.order(box.powers(), outside, asks=ActQuestions.parts(patterns) if patterns else ())
+        return captured.order(box.powers(), outside, asks=dict.fromkeys(map(longest_piece, patterns)))
 
     async def _decide(self, box: Box, requests: Sequence[Request], asked: Asked) -> bool:
         """Decide about a change that a program is about to make."""

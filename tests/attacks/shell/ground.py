@@ -16,7 +16,7 @@ from toolwright.permission.judge import judged
 from toolwright.permission.rules import Layer, Policy, Rule, strictest
 from toolwright.request import Request
 from toolwright.shell import Analysis, analyse, checks_for, requests_for
-from toolwright.shell.confinement import OPEN, Confinement
+from toolwright.shell.findings import OPEN, Confinement
 
 BOX = Confinement(complete=True, private_tmp=True)
 HAS_GIT = shutil.which("git") is not None
