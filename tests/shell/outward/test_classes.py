@@ -16,7 +16,11 @@ HERE = Path(__file__).parent
 LABELLED = [json.loads(line) for line in (HERE / "labelled.jsonl").read_text("utf-8").splitlines()]
 LINES = [line.split(" ", 1) for line in (HERE / "lines.txt").read_text("utf-8").splitlines() if line[0] != "#"]
 FURTHER = [line.split(" ", 1) for line in (HERE / "further.txt").read_text("utf-8").splitlines() if line[0] != "#"]
-UNSEEN = [line.split(" ", 1) for line in (HERE / "unseen.txt").read_text("utf-8").splitlines() if line[0] != "#"]
+UNSEEN = [
+    line.replace("⏎", "\n").split(" ", 1)
+    for line in (HERE / "unseen.txt").read_text("utf-8").splitlines()
+    if line[0] != "#"
+]
 OUTWARD = ("changes", "final")
 
 
@@ -60,8 +64,9 @@ def test_lines_from_manuals_that_no_row_was_made_for_are_classed_as_what_they_do
     }
     asked = [one for kind, found, one in classed if kind not in OUTWARD and found in OUTWARD]
     assert silent["final"] == []
-    assert len(silent["changes"]) <= 2
-    assert len(asked) <= 3
+    labels = Counter(label for label, _ in UNSEEN)
+    assert len(silent["changes"]) <= labels["changes"] // 100, silent["changes"]
+    assert len(asked) <= (len(UNSEEN) - labels["changes"] - labels["final"]) // 100, asked
 
 
 def test_an_ordinary_day_has_few_outward_acts() -> None:

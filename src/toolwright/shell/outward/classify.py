@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 
@@ -28,6 +29,8 @@ LONGEST = 1000
 _STARTS = frozenset({"exec", "run", "--"})
 """Words of an unknown program behind which a command follows."""
 _CONTAINERS = ("docker", "podman", "nerdctl")
+_BY_SHELL = ("@host", "ssh")
+"""What follows there is a line for a shell on the other side; elsewhere it is the words of a command."""
 _TERMINAL = ("-t", "-it", "-ti")
 """Of `docker run` and `docker exec`; elsewhere `-t` takes a word."""
 _VERSION = ("--version", "--help", "-V", "-h", "-help", "-version")
@@ -118,13 +121,12 @@ def _fit(name: str, program: Program, words: Words, *, stdin: str | None, remote
     if program.has("scripts") and (fit := _of_scripts(program, words, row)) is not None:
         return fit
     if not ruled and (fit := _behind(program, words, stdin=stdin, remote=remote)) is not None:
-        return fit
+        image = _of_image(name, words, stdin=stdin, remote=remote) if name in _CONTAINERS else None
+        return max(filter(None, (fit, image)), key=lambda one: RANKS[one.kind])
     if program.has("http") and not ruled and calls_http(program, words):
-        return by_method(program, words)
+        return by_method(program, words, fed=fed)
     if (program.has("sql") or program.has("script")) and not ruled:
         return _queried(program, words, row, stdin)
-    if name in _CONTAINERS and (fit := _of_image(name, words, stdin=stdin, remote=remote)) is not None:
-        return fit
     if row is not None:
         return row
     if program.otherwise is not None and (words.operands or words.options or fed):
@@ -158,15 +160,17 @@ def _behind(program: Program, words: Words, *, stdin: str | None, remote: Remote
             if list(words.operands[:start]) != (head if start else []):
                 continue
             start += skipped
-            if elsewhere and not words.operands[start:] and (told := words.values("--command")):
+            if elsewhere and not words.operands[start:] and (told := words.values("--command", "-C")):
                 there = remote(told[-1], elsewhere)
                 return Fit(kind=there.kind, words=(*words.operands[: start - skipped], *there.words))
-            if not words.operands[start:] and stdin:
+            if elsewhere and not words.operands[start:] and stdin:
                 return Fit(kind=strictest([remote(stdin, elsewhere).kind, "changes"]), words=words.operands[:1])
             if not words.operands[start:]:
                 # what is said in a session there is not seen
                 return Fit(kind="changes" if elsewhere else "here", words=words.operands[:1])
-            there = remote(" ".join(words.given[words.places[start] :]), elsewhere)
+            given = words.given[words.places[start] :]
+            line = shlex.join(given) if len(given) > 1 and skipped and head[-1] not in _BY_SHELL else " ".join(given)
+            there = remote(f"{line} <<< {shlex.quote(stdin)}" if stdin else line, elsewhere)
             kind = strictest([there.kind, "changes"]) if stdin is not None and elsewhere else there.kind
             return Fit(kind=kind, words=(*words.operands[:start], *there.words))
     return None
@@ -192,11 +196,11 @@ def _queried(program: Program, words: Words, row: Fit | None, stdin: str | None)
 
 def _of_image(name: str, words: Words, *, stdin: str | None, remote: Remote) -> Fit | None:
     """`docker run amazon/aws-cli s3 rm x` does what that program does."""
-    run, image, *rest = (*words.operands, "", "")
+    run, image = (*words.operands, "", "")[:2]
     program = posixpath.basename(image.partition("@")[0]).partition(":")[0]
     for candidate in (program, program.removesuffix("-cli")):
         if run == "run" and candidate not in ("", name, *_BASES) and program_named(candidate) is not None:
-            act = act_of([candidate, *filter(None, rest)], stdin=stdin, remote=remote)
+            act = act_of([candidate, *words.given[words.places[1] + 1 :]], stdin=stdin, remote=remote)
             return Fit(kind=act.kind, words=("run", image)) if act is not None else None
     return None
 

@@ -11,13 +11,17 @@ _SENDS: Final = re.compile(
     rf"\b(?:requests|httpx|axios|got|ky|superagent|session|client|http|HTTParty|Faraday|RestClient|\$ua|\$http)"
     rf"(?:\.|->){_METHODS}!?\s*\(|\bmethod['\"]?\s*(?:=>|[:=])\s*['\"](?:POST|PUT|PATCH)"
     r"|\burlopen\s*\([^)]{0,300}(?:,\s*(?:data\s*=|b['\"])|Request\([^)]{0,300},)|\bNet::HTTP\.post|\bNet::HTTP::(?:Post|Put|Patch)"
-    r"|\bsmtplib\b|\bNet::SMTP\b|\bcurl_exec\b|\bCURLOPT_POST|\bsendmail\s*\(|\bmail\s*\(\s*['\"][^'\"]+@|\bparamiko\b"
-    r"|\bSend-MailMessage\b|\btell\s+application\s+\"(?:Mail|Messages|Outlook)",
+    r"|\bcurl_exec\b|\bCURLOPT_POST|\bparamiko\b",
     re.IGNORECASE,
 )
 _DELETES: Final = re.compile(
     r"\b(?:requests|httpx|axios|got|ky|superagent|session|client|HTTParty|Faraday|RestClient)\.delete\s*\("
     r"|\bmethod['\"]?\s*(?:=>|[:=])\s*['\"]DELETE|\bNet::HTTP::Delete",
+    re.IGNORECASE,
+)
+_MAILS: Final = re.compile(
+    r"\bsmtplib\b|\bNet::SMTP\b|\bsendmail\s*\(|\bmail\s*\(\s*['\"][^'\"]+@|\bSend-MailMessage\b"
+    r"|\btell\s+application\s+\"(?:Mail|Messages|Outlook)",
     re.IGNORECASE,
 )
 _SENDS_SOMEWHERE: Final = re.compile(
@@ -34,8 +38,9 @@ def of_code(code: str) -> tuple[Fit, tuple[str, ...]] | None:
     places = tuple(dict.fromkeys(match[1] for match in urls if not is_loopback(match[0])))
     if urls and not places:
         return None
-    if (match := _DELETES.search(code)) or (places and (match := _DELETES_SOMEWHERE.search(code))):
-        return Fit(kind="final", words=(match[0],)), places
+    ends = _DELETES.search(code) or _MAILS.search(code) or (_DELETES_SOMEWHERE.search(code) if places else None)
+    if ends is not None:
+        return Fit(kind="final", words=(ends[0],)), places
     if (match := _SENDS.search(code)) or (places and (match := _SENDS_SOMEWHERE.search(code))):
         return Fit(kind="changes", words=(match[0],)), places
     return (Fit(kind="reads"), places) if places and _ASKS.search(code) else None

@@ -21,9 +21,9 @@ _MAIL = re.compile(r"smtps?://")
 _MUTATION = re.compile(r"query=\s*(?:#[^\n]*\n|\s)*(?:query|\{|fragment)")
 
 
-def by_method(program: Program, words: Words) -> Fit:
+def by_method(program: Program, words: Words, *, fed: bool) -> Fit:
     """The class that the method has, or the body makes it."""
-    method, how = _method(program, words)
+    method, how = _method(program, words, fed=fed and not words.has("--ignore-stdin"))
     kind: ActClass = "reads" if method in _READS else "final" if method == "DELETE" else "changes"
     urls = words.operands
     if any(_MAIL.match(url) for url in urls):
@@ -53,7 +53,7 @@ def hosts(words: Words) -> list[str]:
     return list(dict.fromkeys(match[1] for one in words.operands if (match := _ADDRESS.match(one))))
 
 
-def _method(program: Program, words: Words) -> tuple[str, tuple[str, ...]]:
+def _method(program: Program, words: Words, *, fed: bool) -> tuple[str, tuple[str, ...]]:
     named = program.listed("http")
     if "word" in named and words.operands and _METHOD.fullmatch(words.operands[0]):
         return words.operands[0].upper(), words.operands[:1]
@@ -67,5 +67,5 @@ def _method(program: Program, words: Words) -> tuple[str, tuple[str, ...]]:
     )
     if body and "graphql" in words.operands and any(_MUTATION.match(value) for value in words.values(body)):
         return "GET", ()
-    sent = "word" in named and any(map(_FIELD.match, words.operands[1:]))
+    sent = "word" in named and (fed or any(map(_FIELD.match, words.operands[1:])))
     return ("POST", (body,) if body else ()) if body or sent else ("GET", ())

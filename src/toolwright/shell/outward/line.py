@@ -17,6 +17,8 @@ from toolwright.shell.plain import PLAIN, QUIET
 from toolwright.shell.shells import SHELLS
 from toolwright.shell.wrappers import WRAPPERS
 
+_RUNS_TEXT = re.compile(r"-\w*c")
+"""The option by which a shell runs its next word, whose commands are among the line's."""
 _DEVICE = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/")
 DEEPEST = 4
 """How many machines one behind the other are followed."""
@@ -24,7 +26,7 @@ _RUN_FILES = names("git npm pnpm yarn bun cnpm make gmake")
 RUN_TEXTS = names("awk gawk mawk nawk vi vim nvim ex view emacs tar gtar bsdtar zip gdb expect nix-shell")
 """Programs that run commands which stand in a word of theirs."""
 _FILTERS = names(
-    "grep egrep fgrep zgrep rg sed sort uniq cut tr wc jq column find diff cmp tac nl journalctl"
+    "tar grep egrep fgrep zgrep rg sed sort uniq cut tr wc jq column find diff cmp tac nl journalctl"
     " dmesg free vmstat iostat last lastlog ss netstat lsof hostname lsblk lscpu"
 )
 """Programs that show; what they would write is seen in what the line touches."""
@@ -118,7 +120,8 @@ def _remote(text: str, elsewhere: bool, depth: int) -> Fit:
         return Fit(kind="final", words=final.words)
     if analysis.paths("delete"):
         return Fit(kind="final", words=tuple(command.words[0] for command in analysis.commands if command.words))
-    looks = analysis.verdict == "understood" and not analysis.paths(*_CHANGING)
+    read = analysis.verdict == "understood" or analysis.contained
+    looks = read and not analysis.paths(*_CHANGING)
     known = all(_only_looks(call, depth) for command in analysis.commands for call in command.calls)
     return Fit(kind="reads" if looks and known and all(act.kind != "changes" for act in acts) else "changes")
 
@@ -128,4 +131,5 @@ def _only_looks(call: tuple[str, ...], depth: int) -> bool:
     act = act_of(call, stdin=None, remote=lambda text, elsewhere: _remote(text, elsewhere, depth)) if call else None
     if act is not None:
         return act.kind in ("nothing", "reads")
-    return name in QUIET or name in PLAIN or name in _FILTERS or name in WRAPPERS
+    wraps = name in WRAPPERS or (name in SHELLS and any(_RUNS_TEXT.fullmatch(one) for one in call[1:3]))
+    return name in QUIET or name in PLAIN or name in _FILTERS or wraps

@@ -32,7 +32,7 @@ _LOOKS = names(
 _DRY = ("--dry-run", "--check", "--help", "-h", "--list", "-n", "--dryrun", "--plan")
 _RUNNERS = names(
     "make gmake just task rake invoke inv doit mage gulp grunt jake earthly npm-run-all run-s run-p poe nox tox"
-    " composer ninja turbo nx wireit moon"
+    " composer ninja turbo nx wireit moon mise rtx"
 )
 
 
