@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 PLACES: Final = (PERMISSION, "webfetch")
 """Permissions whose patterns are places that are reached."""
+_ADDRESSES: Final = ("http:", "https:")
 DEEPEST = 8
 """How far up and down the sessions of subagents are followed."""
 LARGEST = 1_000_000
@@ -145,7 +146,7 @@ class Flows:
     def _look_at(self, message: Message) -> None:
         self._look([part for part in message.parts.values() if isinstance(part, ToolPart)])
         if isinstance(message.info, User):
-            others = ("http:", "https:") if self._facts.trusted else ("http:", "https:", "file:")
+            others = _ADDRESSES if self._facts.trusted else (*_ADDRESSES, "file:")
             for part in message.parts.values():
                 if isinstance(part, FilePart) and part.url.startswith(others):
                     source = Source(tool="webfetch", subject=part.url, call_id=part.id, session_id=part.session_id)
@@ -217,6 +218,8 @@ def _said_in(message: Message) -> Iterable[str]:
     for part in message.parts.values():
         if isinstance(message.info, User) and isinstance(part, TextPart) and not part.synthetic and not part.ignored:
             yield str((part.metadata or {}).get(TYPED, part.text))
+        if isinstance(message.info, User) and isinstance(part, FilePart) and part.url.startswith(_ADDRESSES):
+            yield part.url
         if isinstance(part, ToolPart) and part.tool == "question" and isinstance(part.state, Completed):
             yield str(part.state.metadata.get("answers", ""))
 
