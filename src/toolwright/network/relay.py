@@ -1,7 +1,10 @@
 """Bytes between two connections, both ways, counted."""
 
 import asyncio
+import fcntl
+import os
 import socket
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Protocol
@@ -11,7 +14,10 @@ from toolwright.network.hello import LONGEST, Incomplete, server_name
 PIECE = 256 * 1024
 """Bytes that are moved at once. What cannot be sent on at once is copied, so all connections share the room for it."""
 
-
+PIPE = 1024 * 1024
+"""And at once in a pipe, through which the kernel moves them without a copy."""
+PIPES = 8
+"""Connections that have a pipe at a time: each takes two open files."""
 UNASKED = 1_000_000
 """Bytes that are sent to a host that a client of the user's is set up with, before anybody is asked."""
 SHARE = 10
@@ -52,6 +58,7 @@ class Relay:
 
     def __init__(self) -> None:
         self._room = memoryview(bytearray(PIECE))
+        self._pipes_left = PIPES
 
     async def between(
         self, inside: socket.socket, outside: socket.socket, traffic: Traffic, watcher: Watcher | None = None
@@ -95,14 +102,15 @@ class Relay:
             sent(len(first))
             await asyncio.get_running_loop().sock_sendall(outside, first)
 
-        await self._one_way(inside, outside, sent, lambda: watcher.spent() if traffic.is_spent else None)
+        decide = (lambda: watcher.spent() if traffic.is_spent else None) if traffic.limited else None
+        await self._one_way(inside, outside, sent, decide)
 
     async def _one_way(
         self,
         source: socket.socket,
         target: socket.socket,
         count: Callable[[int], None],
-        decide: Callable[[], Awaitable[None] | None] = lambda: None,
+        decide: Callable[[], Awaitable[None] | None] | None = None,
     ) -> None:
         """`decide` returns what is to be waited for before more is passed on, if anything is."""
         loop = asyncio.get_running_loop()
@@ -115,7 +123,7 @@ class Relay:
             if not size:
                 break
             count(size)
-            if (decision := decide()) is not None:
+            if decide is not None and (decision := decide()) is not None:
                 # The room is everybody's.
                 kept = bytes(self._room[:size])
                 await decision
@@ -129,8 +137,45 @@ class Relay:
                 await loop.sock_sendall(target, bytes(self._room[done:size]))
             elif size == PIECE:
                 await asyncio.sleep(0)
+            if size == PIECE and decide is None and self._pipes_left and sys.platform == "linux":
+                # Where much has come at once, more will.
+                self._pipes_left -= 1
+                try:
+                    await _pass_by_pipe(source, target, count)
+                finally:
+                    self._pipes_left += 1
         with suppress(OSError):
             target.shutdown(socket.SHUT_WR)
+
+
+async def _pass_by_pipe(source: socket.socket, target: socket.socket, count: Callable[[int], None]) -> None:
+    """Pass on what comes up to its end, or nothing where no file may be opened."""
+    try:
+        reader, writer = os.pipe()
+    except OSError:
+        return
+    flags = os.SPLICE_F_NONBLOCK | os.SPLICE_F_MOVE
+    try:
+        with suppress(OSError):  # a user may have so many large pipes
+            fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, PIPE)
+        while True:
+            try:
+                size = os.splice(source.fileno(), writer, PIPE, flags=flags)
+            except (BlockingIOError, InterruptedError):
+                await readable(source)
+                continue
+            if not size:
+                return
+            count(size)
+            while size:
+                try:
+                    size -= os.splice(reader, target.fileno(), size, flags=flags)
+                except (BlockingIOError, InterruptedError):
+                    await writable(target)
+            await asyncio.sleep(0)
+    finally:
+        os.close(reader)
+        os.close(writer)
 
 
 async def _greeting(one: socket.socket) -> bytes:
@@ -157,6 +202,17 @@ async def readable(one: socket.socket) -> None:
         await ready.wait()
     finally:
         loop.remove_reader(one.fileno())
+
+
+async def writable(one: socket.socket) -> None:
+    """Return once something can be said."""
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_writer(one.fileno(), ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_writer(one.fileno())
 
 
 async def speak_for(
