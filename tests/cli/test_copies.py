@@ -266,7 +266,9 @@ def scripted(project: Path, *turns: object) -> str:
 
 
 @pytest.mark.parametrize("background", [False, True])
-def test_an_agent_works_in_a_copy_and_the_project_stays_as_it_is(tw: Tw, shop: Path, background: bool) -> None:
+def test_what_an_agent_has_done_in_a_copy_comes_back_at_its_end_and_undo_takes_it_back(
+    tw: Tw, shop: Path, background: bool
+) -> None:
     work = {"description": "Try it", "prompt": "Write it down.", "subagent_type": "general", "copy": True}
     task = {"name": "task", "args": work | ({"background": True} if background else {})}
     write = {"name": "write", "args": {"filePath": "tried.txt", "content": "tried\n"}}
@@ -281,16 +283,11 @@ def test_an_agent_works_in_a_copy_and_the_project_stays_as_it_is(tw: Tw, shop: P
     )
     outcome = tw("run", "Try it.", "--model", model, "--yes", "--format", "json")
     assert outcome.code == 0, outcome.err
-    assert not (shop / "tried.txt").exists()
-    [copy] = tw("copy", "list", "--json").json
-    assert copy["purpose"] == "Write it down."
-    assert (Path(copy["folder"]) / "tried.txt").read_text() == "tried\n"
-    assert (
-        f"Its work is in the copy {copy['name']} and not in the project: tried.txt."
-        in tw("session", "export", "last").out
-    )
-    assert tw("merge", copy["name"], "--yes").code == 0
     assert (shop / "tried.txt").read_text() == "tried\n"
+    assert "its work is in the project now: tried.txt." in tw("session", "export", "last").out
+    assert tw("copy", "list", "--json").json == []
+    assert tw("undo").code == 0
+    assert not (shop / "tried.txt").exists()
 
 
 def test_a_copy_gets_its_own_variables_and_is_set_up_and_taken_down(tw: Tw, shop: Path, home: Path) -> None:

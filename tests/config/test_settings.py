@@ -138,6 +138,7 @@ ROWS: dict[str, tuple[Any, Any, Any, Any, Any, Any]] = {
     "copies.setup": (["a"], ["b"], ["a"], ["b"], ["c"], ["c"]),
     "copies.teardown": (["a"], ["b"], ["a"], ["b"], ["c"], ["c"]),
     "copies.network": ("own", "shared", "own", "shared", "own", "own"),
+    "copies.merge": ("by_hand", "at_end", "by_hand", "at_end", "by_hand", "by_hand"),
     "background.agents": (5, 50, 5, 50, 4, 4),
     "background.total": (5, 50, 5, 50, 4, 4),
     "background.seconds": (50, 500, 50, 500, 40, 40),

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+from functools import partial
 
 from toolwright.app.words import plural
 from toolwright.cli.options import note, open_from, parser, print_json
@@ -54,9 +55,11 @@ async def _merge(options: argparse.Namespace) -> int:
         check = options.check or workspace.settings.copies.check
         if not check:
             note("no check: give --check CMD, or set copies.check, and each merged state is tried")
-        outcome = await merge(workspace, call, copies, check=check, rest=options.rest, preview=options.preview)
+        outcome = await merge(
+            workspace, partial(call.put, workspace), copies, check=check, rest=options.rest, preview=options.preview
+        )
         if options.json:
-            print_json(_as_json(outcome))
+            print_json(_as_json(outcome, call.session))
         else:
             _show(outcome, preview=options.preview)
         everything = Copies.of(workspace.folders)
@@ -125,11 +128,11 @@ def _show_part(part: Part) -> None:
         note(f"{name} was left out; --rest takes what does not conflict, tw copy diff {name} shows it")
 
 
-def _as_json(outcome: Outcome) -> Json:
+def _as_json(outcome: Outcome, session: str) -> Json:
     result = outcome.result
     return {
         "whole": outcome.whole,
-        "session": outcome.session,
+        "session": session,
         "error": str(result.error) if result is not None and result.error is not None else None,
         "files": outcome.paths,
         "diff": outcome.diff,

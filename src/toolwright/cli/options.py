@@ -186,9 +186,10 @@ def let_copies_be_made(workspace: "Workspace") -> None:
     """Let agents hand work to others in copies. Most never do, and then nothing of that is loaded."""
 
     def first(parent: "Session", task: "Delegation") -> "AbstractAsyncContextManager[ElsewhereSession]":
-        from toolwright.copies.handing import work_in_copy
+        from toolwright.copies.handing import CopyWork
 
-        return work_in_copy(workspace, parent, task)
+        workspace.elsewhere = CopyWork(workspace).begin
+        return workspace.elsewhere(parent, task)
 
     workspace.elsewhere = first
 

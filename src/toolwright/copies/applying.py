@@ -1,7 +1,7 @@
 """A merge written into the project: all of it or nothing, as one call of a session, so that one undo takes it back."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -41,38 +41,50 @@ async def changes_between(repository: Repository, before: str, after: str, proje
     return changes
 
 
+Put = Callable[[Sequence[str], Sequence[Change]], Awaitable[Result]]
+"""Writes changes that copies, by their names, have been merged to."""
+
+
+async def write_merge(ctx: ToolContext, copies: Sequence[str], changes: Sequence[Change]) -> Result:
+    """Write a merge as a part of a call: rules judge each file, and a person is asked where they ask."""
+    diff = "".join(unified(one.place.relative, _text(one.before), _text(one.after)) for one in changes)
+    patterns = tuple(one.place.pattern for one in changes)
+    named = ", ".join(one.place.relative for one in changes)
+    title = f"merge {', '.join(copies)}: {named}"
+    metadata = {"filepath": named, "diff": diff}
+    await ctx.ask_all(Request(permission="edit", patterns=patterns, title=title, metadata=metadata))
+    await ctx.use(Files).commit(changes, session_id=ctx.session_id, call_id=ctx.call_id)
+    told = f"Merged {', '.join(copies)}: {len(changes)} {'file' if len(changes) == 1 else 'files'}."
+    return Result(told, title=", ".join(copies), metadata={"diff": diff})
+
+
 @record(slots=True)
 class MergeCall:
-    """The call that writes a merge: once for each merge, with the changes that have been tried."""
+    """The call that writes a merge, in a session of its own as all that was wished there."""
 
-    changes: Sequence[Change] = ()
-    told: str = ""
+    session: str = ""
+    """Where it was made."""
+    _changes: Sequence[Change] = ()
 
     def tool(self) -> Tool:
-        """Return the tool by which it passes the door: rules judge each file, and a person is asked where they ask."""
+        """Return the tool by which it passes the door."""
 
         @tool(id=CALL, asks=True, permission="edit", writes=ANY)
         async def merge(ctx: ToolContext, copies: list[str]) -> Result:
             """Write what copies of the project have been merged to."""
-            diff = "".join(unified(one.place.relative, _text(one.before), _text(one.after)) for one in self.changes)
-            patterns = tuple(one.place.pattern for one in self.changes)
-            named = ", ".join(one.place.relative for one in self.changes)
-            await ctx.ask_all(Request(permission="edit", patterns=patterns, metadata={"filepath": named, "diff": diff}))
-            await ctx.use(Files).commit(self.changes, session_id=ctx.session_id, call_id=ctx.call_id)
-            return Result(self.told, title=", ".join(copies), metadata={"diff": diff})
+            return await write_merge(ctx, copies, self._changes)
 
         return merge
 
-
-async def apply(workspace: Workspace, copies: Sequence[str]) -> tuple[str, Result]:
-    """Have the call of a merge made in a session of its own, as all that was wished there; return both."""
-    title = f"Merge {', '.join(copies)}"
-    session = workspace.sessions.create(title=title)
-    reply = _messages(session, workspace, title)
-    call = Call(id=new_id("call"), tool=CALL, arguments={"copies": list(copies)})
-    result = await session.run_call(call, message_id=reply.id)
-    session.conversation.update(replace(reply, finish="stop", time=replace(reply.time, completed=now())))
-    return session.id, result
+    async def put(self, workspace: Workspace, copies: Sequence[str], changes: Sequence[Change]) -> Result:
+        """Have the call made."""
+        self._changes, title = changes, f"Merge {', '.join(copies)}"
+        session = workspace.sessions.create(title=title)
+        self.session, reply = session.id, _messages(session, workspace, title)
+        call = Call(id=new_id("call"), tool=CALL, arguments={"copies": list(copies)})
+        result = await session.run_call(call, message_id=reply.id)
+        session.conversation.update(replace(reply, finish="stop", time=replace(reply.time, completed=now())))
+        return result
 
 
 def _messages(session: Session, workspace: Workspace, title: str) -> Assistant:

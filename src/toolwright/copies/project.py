@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import field
 
-from toolwright.copies.applying import MergeCall, apply, changes_between
+from toolwright.copies.applying import Put, changes_between
 from toolwright.copies.life import drop_copy, make_copy
 from toolwright.copies.merging import Part, merge_into
 from toolwright.copies.referee import referee
@@ -23,7 +23,6 @@ class Outcome:
     paths: list[str] = field(default_factory=list[str])
     """The files of the project that change."""
     diff: str = ""
-    session: str = ""
     result: Result | None = None
     """Of the call that wrote it; None where nothing was written."""
 
@@ -35,14 +34,14 @@ class Outcome:
 
 async def merge(
     workspace: Workspace,
-    call: MergeCall,
+    put: Put,
     copies: Sequence[Copy],
     *,
     check: str = "",
     rest: bool = False,
     preview: bool = False,
 ) -> Outcome:
-    """Merge copies into the project of a workspace that knows the call's tool.
+    """Merge copies into the project of a workspace; `put` writes what that comes to.
 
     The project is not touched before a state is found that holds; without `rest` a copy is taken whole or not at all.
     """
@@ -55,14 +54,11 @@ async def merge(
             outcome = Outcome(await merge_into(trial, copies, judge, rest=rest))
             base = (await trial.repository.git("rev-parse", "HEAD^{tree}")).strip()
             tree = await trial.tree()
-            call.changes = await changes_between(trial.repository, base, tree, workspace.files.tree)
-        outcome.paths = [change.place.relative for change in call.changes]
+            changes = await changes_between(trial.repository, base, tree, workspace.files.tree)
+        outcome.paths = [change.place.relative for change in changes]
         outcome.diff = await trial.repository.git("diff", "--no-color", "--no-ext-diff", "--find-renames", base, tree)
-        if call.changes and not preview:
-            taken = [part.copy.name for part in outcome.parts if part.taken]
-            count = len(call.changes)
-            call.told = f"Merged {', '.join(taken)}: {count} {'file' if count == 1 else 'files'}."
-            outcome.session, outcome.result = await apply(workspace, taken)
+        if changes and not preview:
+            outcome.result = await put([part.copy.name for part in outcome.parts if part.taken], changes)
     finally:
         await drop_copy(workspace, trial)
     return outcome

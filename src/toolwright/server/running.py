@@ -15,7 +15,7 @@ from urllib.parse import quote
 from toolwright.app.own_server import held, port_of_killed
 from toolwright.app.runs import Runs
 from toolwright.app.server_secret import Secret, leave_note, notes_folder, was_killed
-from toolwright.copies.handing import work_in_copy
+from toolwright.copies.handing import CopyWork
 from toolwright.deadline import time_limit
 from toolwright.errors import UsageError
 from toolwright.folders import Folders
@@ -71,7 +71,7 @@ async def serve(options: Options) -> None:
     def make(folder: Path) -> Workspace:
         workspace = Workspace(folder, answer=answered_later, client="app", keep=True, trust=options.trust)
         workspace.requests = partial(answer_inside, serving, workspace)
-        workspace.elsewhere = partial(work_in_copy, workspace)
+        workspace.elsewhere = CopyWork(workspace).begin
         return workspace
 
     after_kill = not options.socket and was_killed(options.environment, port)

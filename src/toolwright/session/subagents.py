@@ -29,12 +29,16 @@ SHOW_EVERY = 0.1
 """Seconds between two reports of how a subagent is getting on."""
 
 
+Settled = Callable[[ToolContext, TurnResult[Any]], Awaitable[str]]
+"""Brings back what work in a copy has come to, in the name of the call that handed it down, and tells of it."""
+
+
 @record(frozen=True, slots=True, kw_only=True)
 class ElsewhereSession:
-    """A session that works in a copy, and what tells what has become of that."""
+    """A session that works in a copy, and what is to be done with that when it has ended."""
 
     session: Session
-    outcome: Callable[[], Awaitable[str]]
+    outcome: "Settled"
 
 
 Elsewhere = Callable[[Session, Delegation], AbstractAsyncContextManager[ElsewhereSession]]
@@ -66,7 +70,7 @@ class ChildSessions:
                 with progress.following(self.bus):
                     result = await self._answered(child, self._prompt(parent, task))
                 report = _report(child, result, tuple(progress.calls.values()))
-                report = replace(report, text=_with(report.text, await outcome()))
+                report = replace(report, text=_with(report.text, await outcome(ctx, result)))
         except WrongAnswer:
             raise
         except UsageError as error:
@@ -86,7 +90,7 @@ class ChildSessions:
             async with stack:
                 result = await self._answered(child, prompt)
                 text = result.text or last_text(child.conversation.messages)
-                return replace(result, text=_with(text, await outcome()))
+                return replace(result, text=_with(text, await outcome(ctx, result)))
 
         one = self.background.begin(parent, child, task.agent, task.description, answer)
         return Report(session_id=child.id, text=one.name, at_work=True)
@@ -113,8 +117,8 @@ class ChildSessions:
 
     async def _sessions(
         self, ctx: ToolContext, task: Delegation, stack: AsyncExitStack
-    ) -> tuple[Session, Session, Callable[[], Awaitable[str]]]:
-        """The session that hands the work down, the one that takes it, and what tells what became of its copy."""
+    ) -> tuple[Session, Session, Settled]:
+        """The session that hands the work down, the one that takes it, and what brings it back from a copy."""
         sessions = self.sessions
         parent = sessions.opened(ctx.session_id)
         if len(parent.callers) >= DEEPEST:
@@ -130,9 +134,7 @@ class ChildSessions:
             above = above.parent
         return parent, child, _nothing
 
-    async def _in_copy(
-        self, parent: Session, task: Delegation, stack: AsyncExitStack
-    ) -> tuple[Session, Callable[[], Awaitable[str]]]:
+    async def _in_copy(self, parent: Session, task: Delegation, stack: AsyncExitStack) -> tuple[Session, Settled]:
         """A session in a copy of the project, whose changes are not those of its parent."""
         make = self.elsewhere()
         if make is None:
@@ -218,6 +220,6 @@ def _with(text: str, outcome: str) -> str:
     return f"{text}\n\n{outcome}" if outcome else text
 
 
-async def _nothing() -> str:
+async def _nothing(_: ToolContext, __: TurnResult[Any]) -> str:
     """For work in the project itself, whose changes are there."""
     return ""

@@ -52,7 +52,9 @@ class Undo:
         waiting = [conversation.id]
         while waiting:
             for part in _tool_parts(records[waiting.pop()]):
-                if (child := child_of(part)) and child not in records:
+                child = child_of(part)
+                # What was done in a copy is here only as far as it was merged, and that is the caller's.
+                if child and child not in records and await _is_within(files, conversation, child):
                     records[child] = await conversation.store.messages(child)
                     waiting.append(child)
         return cls(files, conversation, records)
@@ -267,6 +269,11 @@ class Undo:
         if image is None:
             raise UsageError(f"What {path} was before is no longer kept; the store of old contents is limited.")
         return image
+
+
+async def _is_within(files: Files, conversation: Conversation, child: str) -> bool:
+    """Tell whether a session has worked in this project."""
+    return Path((await conversation.store.session(child)).directory).is_relative_to(files.tree.root)
 
 
 def _only(plans: Sequence[FileUndo], wanted: Sequence[str]) -> list[FileUndo]:

@@ -280,6 +280,10 @@ class CopiesSection(Section):
         Names, user_only("paths of the project that no copy gets, with wildcards, such as `*/node_modules`", joined)
     ] = ()
     check: Annotated[str, user_only("the command that decides whether what `tw merge` put together holds")] = ""
+    merge: Annotated[
+        Literal["at_end", "by_hand"],
+        user_only("whether what a `task` has done in a copy is merged when it ends, or left to `tw merge`"),
+    ] = "at_end"
     variables: Annotated[
         Texts, user_only("variables that commands in a copy get, with `{name}`, `{number}`, `{port}`, `{folder}` of it")
     ] = NONE
