@@ -129,3 +129,18 @@ def _correct(path: Path) -> None:
         wanted = 0o700 if stat.S_ISDIR(mode) else 0o600
         if (stat.S_ISDIR(mode) or stat.S_ISREG(mode)) and stat.S_IMODE(mode) & 0o077:
             path.chmod(wanted)
+
+
+def is_locked(file: Path) -> bool:
+    """Tell whether some process has a file locked; the kernel unlocks it when that ends, however it ends."""
+    try:
+        handle = os.open(file, os.O_RDWR | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False

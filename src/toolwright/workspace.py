@@ -292,6 +292,8 @@ class Workspace(Services, Prompting):
         if self.closed:
             return
         try:
+            if "loops" in self.__dict__:
+                await self.loops.close()
             for session in list(self.sessions_open.values()):
                 await self.quietly(f"session {session.id}", partial(session.abort, "the workspace was closed"))
         finally:
@@ -461,6 +463,8 @@ class Workspace(Services, Prompting):
         if "background" in self.__dict__:
             await self.background.stop_below(session_id, CLOSED)
             self.background.forget(session_id)
+        if "loops" in self.__dict__:
+            await self.loops.forget(session_id)
         self.inbox.cancel(session_id, "the session was closed")
         await self.end_jobs(session_id)
         self.gate.approvals.forget(session_id)

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from toolwright.services import Modes, OtherAgents, Questions, Subagents
     from toolwright.session.background import BackgroundAgents
     from toolwright.session.flows import FlowFacts
+    from toolwright.session.loops import Loops
     from toolwright.session.owner import Owner
     from toolwright.session.sessions import SessionHome, Sessions
     from toolwright.session.subagents import Elsewhere
@@ -438,6 +439,13 @@ class Services:
 
         said = self.settings.background
         return BackgroundAgents(limits=Limits(agents=said.agents, total=said.total, seconds=said.seconds))
+
+    @cached_property
+    def loops(self) -> "Loops":
+        """The prompts that are put again and again."""
+        from toolwright.session.loops import Loops
+
+        return Loops()
 
     @cached_property
     def modes(self) -> "Modes":

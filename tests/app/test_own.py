@@ -30,6 +30,17 @@ async def test_a_command_of_ours_tells_the_same_everywhere(project: Path, door: 
     assert session.texts == [("user", "hello"), ("assistant", "Hello there.")]
 
 
+@every_door(*PROMPTS_ALONE)
+async def test_a_loop_is_begun_seen_and_stopped_everywhere(project: Path, door: Door) -> None:
+    here = Place(project, TURNS, {"sandbox": "off"})
+    loop = "/loop 1h --times 3 --if-changed nothing.txt look"
+    shown = " ".join((await door(here, ["hello", loop, "/agents", "/loop stop loop-1", "/loop"])).split())
+    assert "loop-1 waiting every 1h where nothing.txt has changed: look (0 of 3 rounds)" in shown
+    assert "loop-1 stopped every 1h" in shown
+    [session], _ = await here.records()
+    assert session.texts == [("user", "hello"), ("assistant", "Hello there.")]
+
+
 @pytest.mark.parametrize("room", get_args(Room))
 def test_every_command_has_a_sentence_and_one_name(room: Room) -> None:
     listed = own_commands(room)

@@ -1,5 +1,6 @@
 """tw run --bg, ps, logs, stop: runs that live in the user's own server, and outlive terminals and its end."""
 
+import asyncio
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ from tests.waiting import wait_until
 from toolwright.app import own_server
 from toolwright.app.runs import KEPT, Run, Runs
 from toolwright.app.server_secret import notes_folder
+from toolwright.client import Client
 from toolwright.errors import UsageError
 
 NAP = {"name": "bash", "args": {"command": "touch begun; until [ -e go ]; do sleep 0.05; done", "description": "Wait"}}
@@ -71,6 +73,27 @@ def test_a_run_goes_on_without_its_terminal_and_after_its_server_was_killed(tw: 
     assert tw("stop", again.out.strip()).err == f"{Runs.of(_folders()).named('last').name} is stopped\n"
     wait_until(lambda: state(tw) == "stopped")
     assert (notes_folder(os.environ) / "own.json").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("ended")
+def test_a_loop_in_a_run_is_listed_until_it_is_stopped(tw: Tw, project: Path, home: Path) -> None:
+    settings = home / ".config" / "toolwright"
+    settings.mkdir(parents=True)
+    (settings / "toolwright.json").write_text('{"sandbox": "off"}')
+    session_id = tw("run", "--bg", "--model", script(project, "none.json"), "look").out.strip()
+    wait_until(lambda: state(tw) == "done")
+
+    async def loop(method: str, body: Any = None) -> Any:
+        async with Client(own_server.address(), directory=str(project)) as client:
+            return await client.send(method, f"/tw/session/{session_id}/loops", body)
+
+    asyncio.run(loop("POST", {"text": "look again", "seconds": 3600, "if_changed": "nothing.txt", "times": 2}))
+    [run] = tw("ps", "--json").json
+    line = "every 1h where nothing.txt has changed: look again (0 of 2 rounds)"
+    assert (run["state"], line in run["loop"], line in tw("ps").out) == ("looping", True, True)
+    assert asyncio.run(loop("DELETE")) == ["loop-1"]
+    assert state(tw) == "done"
 
 
 def _folders() -> Any:

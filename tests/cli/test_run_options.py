@@ -91,7 +91,7 @@ def test_a_prompt_is_run_again_only_where_a_command_fails(tw: Tw, thinker: str, 
     (settings / "toolwright.json").write_text('{"sandbox": "off"}')
     watch = "test -e seen || { touch seen; false; }"
     outcome = tw("run", "Fix it.", "--model", thinker, "--every", "0.01s", "--times", "2", "--if-fails", watch)
-    assert f"2 of 2: `{watch}` holds; nothing to do" in outcome.err
+    assert f"2 of 2: nothing to do; it runs where `{watch}` fails" in outcome.err
     assert len(tw("session", "list", "--json").json) == 1
 
 

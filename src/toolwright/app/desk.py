@@ -83,13 +83,15 @@ class Desk:
 
     async def say(self, text: str) -> "TurnResult":
         """Answer a text as a prompt to whoever answers here."""
+        return await self.prompt(self.prompt_of(text))
+
+    def prompt_of(self, text: str) -> "Prompt":
+        """Return a text as a prompt to whoever answers here."""
         from toolwright.proof.goal import goal_of
         from toolwright.session.prompt import Prompt
 
         goal = goal_of(self.goal or None)
-        return await self.prompt(
-            Prompt(text=text, agent=self.agent, model=self.model, variant=self.variant, until=goal, waits=False)
-        )
+        return Prompt(text=text, agent=self.agent, model=self.model, variant=self.variant, until=goal, waits=False)
 
     async def prompt(self, prompt: "Prompt") -> "TurnResult":
         """Answer a prompt. One that cannot even be taken leaves no empty session behind."""

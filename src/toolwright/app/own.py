@@ -34,6 +34,8 @@ OTHERS = (
     "@path, @agent  in a prompt: send the file along, or have the agent called",
 )
 
+_LOOP_USE = "/loop 10m [--times N] [--if-fails CMD | --if-output CMD | --if-changed PATH] PROMPT"
+
 Run = Callable[[Desk, str], Coroutine[Any, Any, Outcome]]
 
 
@@ -240,6 +242,8 @@ async def agents(desk: Desk, what: str) -> Outcome:
     name, _, rest = what.partition(" ")
     if not name:
         lines = [f"  {one.line}" for one in found] or ["no agent works in the background"]
+        loops = [f"  {one.line}" for one in await desk.project.loops(desk.require_session().id)]
+        lines += ["", "loops", *loops] if loops else []
         return page("Agents in the background", lines, "/agents NAME WORDS, /agents stop NAME" if found else "")
     if name == "stop":
         one = agent_meant(found, rest.strip())
@@ -250,6 +254,21 @@ async def agents(desk: Desk, what: str) -> Outcome:
         return page(one.name, [one.line, *([one.doing] if one.doing else [])])
     heard = await desk.project.steer(one.session, rest.strip())
     return brief(f"{one.name} is told before its next step" if heard else f"{one.name} has ended; it hears nothing")
+
+
+async def loop(desk: Desk, what: str) -> Outcome:
+    """Put a prompt again and again: `10m PROMPT`; `stop` ends that, alone it lists."""
+    from toolwright.session.loops import plan_of
+
+    first, _, rest = what.partition(" ")
+    if first == "stop":
+        await desk.project.stop_loops(desk.require_session().id, rest.strip())
+    elif first:
+        plan, text = plan_of(what)
+        await desk.project.begin_loop((await desk.begin()).id, desk.prompt_of(text), plan)
+    found = await desk.project.loops(desk.session.id) if desk.session else []
+    lines = [f"  {one.line}" for one in found] or ["nothing is put again and again"]
+    return page("Loops", lines, "/loop stop NAME" if found else _LOOP_USE)
 
 
 # What there is.
@@ -404,7 +423,7 @@ def _in_order() -> Iterator[Own]:
         ("session", (rename,)),
         ("desk", (fork, connect, model, account, variant, agent)),
         ("session", (goal,)),
-        ("session", (undo, redo, compact, diff, cost, context, permissions, explain, tools, mcp, jobs, agents)),
+        ("session", (undo, redo, compact, diff, cost, context, permissions, explain, tools, mcp, jobs, agents, loop)),
         ("terminal", (export, copy, editor, theme, keys, demo, quit_)),
         ("screen", (find, subagents, timeline)),
     )

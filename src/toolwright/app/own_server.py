@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from toolwright.app.server_secret import notes_folder
 from toolwright.errors import ToolwrightError
 from toolwright.jsontext import read_json
-from toolwright.private import make_folder, open_private
+from toolwright.private import is_locked, make_folder, open_private
 from toolwright.process.apart import begin_apart, has_ended
 
 PATIENCE = 30.0
@@ -29,7 +29,7 @@ class OwnServerError(ToolwrightError):
 def address(environment: Mapping[str, str] = os.environ) -> str:
     """Return where it listens; empty if it does not run. Its secret lies beside, as that of every server of ours."""
     folder = notes_folder(environment)
-    if not _is_held(folder / "own.lock"):
+    if not is_locked(folder / "own.lock"):
         return ""
     with suppress(OSError, ValueError, KeyError, TypeError):
         return str(read_json((folder / "own.json").read_text("utf-8"))["url"])
@@ -101,18 +101,3 @@ def _alone(file: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def _is_held(file: Path) -> bool:
-    """Tell whether some process has a file locked; the kernel unlocks it when that ends, however it ends."""
-    try:
-        handle = os.open(file, os.O_RDWR | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
-    return False

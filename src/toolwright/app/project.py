@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from toolwright.agents import Agent
 from toolwright.app.background import AgentAtWork, agents_below
+from toolwright.app.looping import LoopView, loops_of, stop_loops, view_of_loop
 from toolwright.app.model_choices import ModelChoice, ProviderChoice, RecentModels
 from toolwright.app.shown import looks_of
 from toolwright.app.undoing import redo, standing, standing_changes, undo
@@ -33,6 +34,7 @@ from toolwright.session.undone import FileUndo, Selection
 from toolwright.workspace import Workspace
 
 if TYPE_CHECKING:
+    from toolwright.session.loops import Plan
     from toolwright.session.search import Hit
 
 FOLLOWED = 20_000
@@ -107,6 +109,15 @@ class Project(Protocol):
     async def background(self, session_id: str) -> list[AgentAtWork]:
         """The agents that work in the background below a session, and those that are done. Each is told something by
         `steer` and stopped by `abort`, with its own session."""
+
+    async def loops(self, session_id: str) -> list[LoopView]:
+        """The prompts that are put again and again in a session, and those that were."""
+
+    async def begin_loop(self, session_id: str, prompt: Prompt, plan: "Plan") -> LoopView:
+        """Put a prompt again and again, as the plan says."""
+
+    async def stop_loops(self, session_id: str, name: str = "") -> list[str]:
+        """Stop the loop of a name, or all of a session; return which."""
 
     # Turns.
     async def prompt(self, session_id: str, prompt: Prompt) -> TurnResult:
@@ -250,6 +261,15 @@ class LocalProject:
 
     async def background(self, session_id: str) -> list[AgentAtWork]:
         return agents_below(self.workspace, session_id)
+
+    async def loops(self, session_id: str) -> list[LoopView]:
+        return loops_of(self.workspace, session_id)
+
+    async def begin_loop(self, session_id: str, prompt: Prompt, plan: "Plan") -> LoopView:
+        return view_of_loop(self.workspace.loops.begin(await self._session(session_id), prompt, plan))
+
+    async def stop_loops(self, session_id: str, name: str = "") -> list[str]:
+        return await stop_loops(self.workspace, session_id, name)
 
     async def prompt(self, session_id: str, prompt: Prompt) -> TurnResult:
         prompt = prompt if prompt.message_id else replace(prompt, message_id=new_id("msg"))

@@ -12,7 +12,7 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     found = asyncio.run(all_runs())
     day_ago = (time.time() - 24 * 3600) * 1000
-    shown = [one for one in found if options.all or not one["ended"] or one["ended"] > day_ago]
+    shown = [one for one in found if options.all or not one["ended"] or one["ended"] > day_ago or "loop" in one]
     if options.json:
         print_json(shown)
         return 0
@@ -27,14 +27,15 @@ def _taken(run: dict[str, int]) -> str:
 
 
 def _words(run: dict[str, str]) -> str:
-    prompt = " ".join(run["prompt"].split())
-    return f"{prompt[:60]}{'…' if len(prompt) > 60 else ''}{' · ' + run['error'] if run['error'] else ''}"
+    prompt, more = " ".join(run["prompt"].split()), run.get("loop", "") or run["error"]
+    return f"{prompt[:60]}{'…' if len(prompt) > 60 else ''}{' · ' + more if more else ''}"
 
 
 def _parser() -> Parser:
     made = parser(
         "ps",
-        "List what tw run --bg has begun, in all folders: working, waiting for your answer, done, failed or stopped.",
+        "List what tw run --bg has begun, in all folders: working, waiting for your answer, looping, done, failed or"
+        " stopped.",
         examples="  tw ps\n  tw ps --json\n  tw attach quiet-heron\n  tw stop quiet-heron",
     )
     made.add_argument("--all", action="store_true", help="those that are over for more than a day, too")

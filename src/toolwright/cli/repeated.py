@@ -1,8 +1,7 @@
-"""tw run --every: the same prompt again and again, so many times, and only where a command fails if one is given."""
+"""tw run --every: the same prompt again and again, so many times, and only where something has become so if wished."""
 
 import argparse
 import asyncio
-import re
 import time
 from collections.abc import Callable
 
@@ -10,43 +9,36 @@ from toolwright.app.words import duration
 from toolwright.cli.dispatch import DONE, STOPPED, USAGE
 from toolwright.cli.options import note, open_from
 from toolwright.errors import UsageError
-
-MOST = 1000
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
-_LONGEST = 24 * 3600
+from toolwright.session.loops import Plan, Watch, seconds_of
 
 
 def run_every(options: argparse.Namespace, run: Callable[[], int]) -> int:
     """Run, wait, and run again; Ctrl-C ends it. What runs is told each time."""
     if options.session or options.interactive or options.output:
         raise UsageError("--every begins a session each time: leave out --session, --interactive and --output.")
-    if not 0 < options.times <= MOST:
-        raise UsageError(f"--times takes a number from 1 to {MOST}.")
-    seconds, code = seconds_of(options.every), DONE
-    for number in range(1, options.times + 1):
+    plan = Plan(
+        seconds=seconds_of(options.every),
+        times=options.times,
+        if_fails=options.if_fails,
+        if_output=options.if_output,
+        if_changed=options.if_changed,
+    )
+    watch, code = Watch(plan=plan), DONE
+    for number in range(1, plan.times + 1):
         if number > 1:
-            note(f"next in {duration(seconds)}; Ctrl-C ends it")
-            time.sleep(seconds)
-        if options.if_fails and asyncio.run(_holds(options)):
-            note(f"{number} of {options.times}: `{options.if_fails}` holds; nothing to do")
+            note(f"next in {duration(plan.seconds)}; Ctrl-C ends it")
+            time.sleep(plan.seconds)
+        if plan.condition and not asyncio.run(_is_due(options, watch)):
+            note(f"{number} of {plan.times}: nothing to do; it runs {plan.condition}")
             continue
-        note(f"{number} of {options.times}")
+        note(f"{number} of {plan.times}")
         code = run()
         if code in (STOPPED, USAGE):
             return code
     return code
 
 
-def seconds_of(text: str) -> float:
-    """Return a time such as 30s, 10m or 2h in seconds."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
-    seconds = float(found[1]) * _UNITS[found[2]] if found else 0.0
-    if not 0 < seconds <= _LONGEST:
-        raise UsageError(f"--every takes a time up to 24h, such as 30s, 10m or 2h, not {text!r}.")
-    return seconds
-
-
-async def _holds(options: argparse.Namespace) -> bool:
-    """Run the command that is watched, in the box of the project."""
+async def _is_due(options: argparse.Namespace, watch: Watch) -> bool:
+    """Look at what is watched, in the box of the project."""
     async with open_from(options, warn=False) as workspace:
-        return (await workspace.run(options.if_fails)).exit_code == 0
+        return await watch.is_due(workspace)

@@ -64,8 +64,9 @@ def main(arguments: list[str]) -> int:
         from toolwright.cli.repeated import run_every
 
         return run_every(options, lambda: _once(argparse.Namespace(**vars(options))))
-    if options.if_fails:
-        raise UsageError("--if-fails goes with --every.")
+    for name in ("if_fails", "if_output", "if_changed"):
+        if getattr(options, name):
+            raise UsageError(f"--{name.replace('_', '-')} goes with --every.")
     return _once(options)
 
 

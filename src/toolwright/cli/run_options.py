@@ -43,6 +43,10 @@ def run_parser() -> argparse.ArgumentParser:
     made.add_argument("--every", default="", metavar="TIME", help="again each time so long after the last, as in 10m")
     made.add_argument("--times", type=int, default=10, metavar="N", help="with --every: how often (10)")
     made.add_argument("--if-fails", default="", metavar="CMD", help="with --every: only when this command fails")
+    made.add_argument("--if-output", default="", metavar="CMD", help="with --every: only when it prints something else")
+    made.add_argument(
+        "--if-changed", default="", metavar="PATH", help="with --every: only when such a file has changed"
+    )
     made.add_argument("--title", default="", help="name a new session")
     made.add_argument("--dir", dest="directory", metavar="DIR", default=argparse.SUPPRESS, help="as --directory")
     made.add_argument("--file", "-f", action="append", default=[], help="send a file along; may be given again")

@@ -4,11 +4,12 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
-from urllib.parse import unquote, urlsplit
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote, unquote, urlsplit
 
 from toolwright.agents import Agent
 from toolwright.app.background import AgentAtWork
+from toolwright.app.looping import LoopView
 from toolwright.app.model_choices import ModelChoice, ProviderChoice
 from toolwright.app.project import FOLLOWED, SessionUse, UsableModels, used
 from toolwright.app.shown import Looks
@@ -31,6 +32,7 @@ from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo, User
 from toolwright.proof.evidence import described
 from toolwright.proof.goal import Goal, goal_of
+from toolwright.record import fields_of
 from toolwright.services import Todo
 from toolwright.session.in_form import answered_in_form
 from toolwright.session.prompt import Prompt
@@ -38,6 +40,9 @@ from toolwright.session.result import TurnResult
 from toolwright.session.search import Hit
 from toolwright.session.undone import FileUndo, NothingToUndo, Selection
 from toolwright.wire import from_json
+
+if TYPE_CHECKING:
+    from toolwright.session.loops import Plan
 
 T = TypeVar("T")
 RESTART = 30.0
@@ -169,6 +174,24 @@ class RemoteProject:
     async def background(self, session_id: str) -> list[AgentAtWork]:
         found = await self.client.send("GET", f"/tw/session/{session_id}/agents") if self._ours else []
         return [AgentAtWork(**one) for one in found]
+
+    async def loops(self, session_id: str) -> list[LoopView]:
+        found = await self.client.send("GET", f"/tw/session/{session_id}/loops") if self._ours else []
+        return [LoopView(**one) for one in found]
+
+    async def begin_loop(self, session_id: str, prompt: Prompt, plan: "Plan") -> LoopView:
+        if not self._ours:
+            raise UsageError("This server knows no loops: it is no toolwright.")
+        words = {"text": prompt.text, "agent": prompt.agent, "model": str(prompt.model), "variant": prompt.variant}
+        body = words | {"until": _commands_of(prompt.until)} if prompt.until else words
+        return LoopView(**await self.client.send("POST", f"/tw/session/{session_id}/loops", body | fields_of(plan)))
+
+    async def stop_loops(self, session_id: str, name: str = "") -> list[str]:
+        if not self._ours:
+            raise UsageError("This server knows no loops: it is no toolwright.")
+        query = f"?name={quote(name)}" if name else ""
+        stopped: list[str] = await self.client.send("DELETE", f"/tw/session/{session_id}/loops{query}")
+        return stopped
 
     # Turns.
 

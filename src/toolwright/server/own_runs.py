@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from toolwright.app.looping import view_of_loop
 from toolwright.app.runs import Run, Runs
 from toolwright.errors import ToolwrightError
 from toolwright.http_server.refusal import HttpRefusal
@@ -20,6 +21,7 @@ from toolwright.session.session import Session
 
 if TYPE_CHECKING:
     from toolwright.server.serving import Serving
+    from toolwright.session.loops import Loop
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +41,12 @@ class OwnRuns:
 
     @property
     def busy(self) -> bool:
-        return bool(self._working)
+        return bool(self._working or self._loops())
+
+    def _loops(self) -> "list[Loop]":
+        """The loops that are at work in any of the sessions of the server."""
+        opened = self._serving.projects.workspaces.values()
+        return [one for there in opened if "loops" in there.__dict__ for one in there.loops.at_work]
 
     def begin(self, session: Session, prompt: Prompt, until: str) -> Run:
         """Have a prompt answered, and remember it from the first moment on."""
@@ -78,12 +85,15 @@ class OwnRuns:
         from toolwright.record import fields_of
 
         asking = {name for _, one in self._serving.questions for name in (one.session_id, *one.callers)}
+        loops = {one.session.id: view_of_loop(one).line for one in self._loops()}
         every = self.runs.all()
         newest = {one.session for one in [one for one in every if one.is_over][-_NEWEST:]}
         return [
-            fields_of(one) | ({"state": "waiting"} if one.session in asking and not one.is_over else {})
+            fields_of(one)
+            | ({"state": "looping", "loop": loops[one.session]} if one.session in loops else {})
+            | ({"state": "waiting"} if one.session in asking else {})
             for one in every
-            if not one.is_over or one.session in newest
+            if not one.is_over or one.session in newest or one.session in loops
         ]
 
     def _work(self, run: Run, answer: "Callable[[], Awaitable[TurnResult[Any]]]") -> None:

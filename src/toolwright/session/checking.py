@@ -164,7 +164,8 @@ class Checker:
     async def _run(self, condition: Condition, seconds: float) -> tuple[Status, int | None, str]:
         if condition.function is not None:
             return await self._call(condition, seconds, self.tree.root)
-        result = await self._command(condition.command, seconds)
+        command = f"export PYTHONDONTWRITEBYTECODE=1\n{condition.command}"
+        result = await run_quietly(self.home, command, seconds, "Check the goal")
         if result.error is not None:
             return "not_run", None, result.output
         output = await asyncio.to_thread(_whole_output, result)
@@ -193,17 +194,17 @@ class Checker:
             return "not_run", None, f"{type(error).__name__}: {error}"
         return "held" if answer else "failed", None, "" if answer else f"it returned {answer!r:.200}"
 
-    async def _command(self, command: str, seconds: float) -> Result:
-        """The user's own command, so nobody is asked; like those of the agent it runs in the sandbox."""
-        async with Session(self.home, rules=(Rule("*", "*", "allow"),)) as session:
-            command = f"export PYTHONDONTWRITEBYTECODE=1\n{command}"
-            arguments = {"command": command, "description": "Check the goal", "timeout": max(1, int(seconds * 1000))}
-            call = Call(id=new_id("call"), tool="bash", arguments=arguments)
-            quiet = CallRecord.begin(call, session_id=session.id, message_id=new_id("msg"), store=None, bus=Bus())
-            gate = Gate(Inbox(self.home.bus, lambda _: Reply(kind="once")), self.home.gate.approvals)
-            result = await session.run_call(call, journal=quiet, gate=gate)
-            self.home.use(Files).journal.forget(session.id)
-        return result
+
+async def run_quietly(home: SessionOwner, command: str, seconds: float, description: str) -> Result:
+    """Run a command of the user's own, so nobody is asked; like those of the agent it runs in the sandbox."""
+    async with Session(home, rules=(Rule("*", "*", "allow"),)) as session:
+        arguments = {"command": command, "description": description, "timeout": max(1, int(seconds * 1000))}
+        call = Call(id=new_id("call"), tool="bash", arguments=arguments)
+        quiet = CallRecord.begin(call, session_id=session.id, message_id=new_id("msg"), store=None, bus=Bus())
+        gate = Gate(Inbox(home.bus, lambda _: Reply(kind="once")), home.gate.approvals)
+        result = await session.run_call(call, journal=quiet, gate=gate)
+        home.use(Files).journal.forget(session.id)
+    return result
 
 
 def _whole_output(result: Result) -> str:

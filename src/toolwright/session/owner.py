@@ -7,7 +7,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Literal
 
-from toolwright.private import make_folder
+from toolwright.private import is_locked, make_folder
 from toolwright.record import record
 
 
@@ -73,17 +73,7 @@ class OwnerLocks:
 
     def is_held(self, owner: Owner) -> bool:
         """Whether some process, in whichever container, has the owner's file locked."""
-        try:
-            handle = os.open(self._path(owner), os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return False
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(handle)
-        return False
+        return is_locked(self._path(owner))
 
     def sweep(self, owner: Owner) -> None:
         """Remove the file of an owner that is dead."""

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 from toolwright.app.background import agents_below
@@ -14,6 +15,7 @@ from toolwright.app.explaining import (
     explain_waiting,
     lines,
 )
+from toolwright.app.looping import loops_of, stop_loops
 from toolwright.app.project import LocalProject
 from toolwright.app.undoing import diff_of, diff_of_entry, journal_of, redo, undo
 from toolwright.diff import unified
@@ -24,9 +26,12 @@ from toolwright.http_server.refusal import bad_request, not_found
 from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.messages import Assistant
+from toolwright.proof.goal import goal_of
 from toolwright.record import fields_of
 from toolwright.server.asking import Ask, Routes
 from toolwright.session.judging import judge_of
+from toolwright.session.loops import Plan
+from toolwright.session.prompt import Prompt
 from toolwright.session.undone import FileUndo, Selection
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
@@ -38,6 +43,24 @@ _PATTERNS = {
     "type": "object",
     "required": ["patterns"],
     "properties": {"patterns": {"type": "array", "items": _TEXT, "maxItems": 100}},
+}
+
+
+_LOOP: Json = {
+    "type": "object",
+    "required": ["text", "seconds"],
+    "properties": {
+        "text": {"type": "string", "minLength": 1},
+        "agent": _TEXT,
+        "model": _TEXT,
+        "variant": _TEXT,
+        "until": {"type": ["string", "array"], "items": _TEXT},
+        "seconds": {"type": "number", "exclusiveMinimum": 0},
+        "times": {"type": "integer", "minimum": 1},
+        "if_fails": _TEXT,
+        "if_output": _TEXT,
+        "if_changed": _TEXT,
+    },
 }
 
 
@@ -180,6 +203,35 @@ async def agents(ask: Ask) -> Any:
     """
     workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
     return [fields_of(one) for one in agents_below(workspace, info.id)]
+
+
+@routes.get("/tw/session/{sessionID}/loops", "tw.loops")
+async def loops(ask: Ask) -> Any:
+    """The prompts that are put again and again in a session, and those that were."""
+    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    return [fields_of(one) for one in loops_of(workspace, info.id)]
+
+
+@routes.post("/tw/session/{sessionID}/loops", "tw.loop.begin", _LOOP)
+async def begin_loop(ask: Ask) -> Any:
+    """Put a prompt again and again: so many `seconds` after the last time, `times` at most.
+
+    With `if_fails` only where that command fails, with `if_output` where it prints something else than the last time,
+    with `if_changed` where such a file has changed.
+    """
+    body = await ask.body()
+    workspace, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
+    words = {name: body.get(name, "") for name in ("text", "agent", "model", "variant")}
+    prompt = Prompt(**words, until=goal_of(body.get("until")), waits=False)
+    plan = Plan(**{one.name: body[one.name] for one in fields(Plan) if one.name in body})
+    return fields_of(await LocalProject(workspace).begin_loop(session.id, prompt, plan))
+
+
+@routes.at("DELETE", "/tw/session/{sessionID}/loops", "tw.loop.stop")
+async def end_loops(ask: Ask) -> Any:
+    """Stop the loop of a `name`, or all of a session; return which. A round under way comes to its end."""
+    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    return await stop_loops(workspace, info.id, ask.text("name"))
 
 
 @routes.get("/tw/folders", "tw.folders")
