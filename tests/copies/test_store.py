@@ -4,13 +4,14 @@ import asyncio
 import os
 import shutil
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from toolwright.copies.joining import File
 from toolwright.copies.merging import _Search, _write
-from toolwright.copies.store import Copies, Copy
+from toolwright.copies.store import TRIAL, Copies, Copy
 from toolwright.errors import UsageError
 
 
@@ -134,3 +135,15 @@ async def test_the_search_for_the_guilty_ends_after_so_many_checks(copy: Copy, m
     groups = [(path,) for path in files]
     assert await search.guilty(groups) == groups
     assert len(checks) == 5
+
+
+async def test_what_a_killed_program_has_left_of_a_copy_goes_with_the_next_one(copies: Copies, tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir(exist_ok=True)
+    left = copies.root / "half-made"
+    (left / "work" / "project").mkdir(parents=True)
+    (left / "lock").touch()
+    with ExitStack() as held:
+        used = await copies.create(tmp_path / "project", purpose=TRIAL, held=held)
+        assert not left.exists()
+        assert copies.left_trials(tmp_path / "project") == []
+    assert copies.left_trials(tmp_path / "project") == [used]

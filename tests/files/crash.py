@@ -61,14 +61,14 @@ def _commit_and_die(project: Path, data: Path, before: State, after: State, step
     if child:
         _, status = os.waitpid(child, 0)
         return status == 0
-    _die_at(step)
+    die_at(step)
     files = Files(Tree(project), data)
     changes = [Change(place=files.tree.place(name), before=before[name], after=after[name]) for name in before]
     asyncio.run(files.commit(changes, session_id="s", call_id="c"))
     os._exit(0)
 
 
-def _die_at(step: int) -> None:
+def die_at(step: int) -> None:
     left = step
 
     def dying(name: str, call: Callable[..., Any]) -> Callable[..., Any]:

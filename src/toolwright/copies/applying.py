@@ -13,6 +13,7 @@ from toolwright.diff import unified
 from toolwright.errors import UsageError
 from toolwright.files.attributes import Attributes
 from toolwright.files.body import Body, Link
+from toolwright.files.mending import mended_at_once
 from toolwright.files.paths import Tree
 from toolwright.files.replace import Change
 from toolwright.files.store import Files
@@ -53,7 +54,9 @@ async def write_merge(ctx: ToolContext, copies: Sequence[str], changes: Sequence
     title = f"merge {', '.join(copies)}: {named}"
     metadata = {"filepath": named, "diff": diff}
     await ctx.ask_all(Request(permission="edit", patterns=patterns, title=title, metadata=metadata))
-    await ctx.use(Files).commit(changes, session_id=ctx.session_id, call_id=ctx.call_id)
+    files = ctx.use(Files)
+    with mended_at_once(files.data):
+        await files.commit(changes, session_id=ctx.session_id, call_id=ctx.call_id)
     told = f"Merged {', '.join(copies)}: {len(changes)} {'file' if len(changes) == 1 else 'files'}."
     return Result(told, title=", ".join(copies), metadata={"diff": diff})
 

@@ -1,6 +1,7 @@
 """A copy from its beginning to its end, as the project's settings say: what is left out, set up, and taken down."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from toolwright.copies.store import Copies, Copy
@@ -13,11 +14,16 @@ SECONDS = 600.0
 """How long a command of `setup` or `teardown` may take."""
 
 
-async def make_copy(workspace: Workspace, purpose: str = "") -> Copy:
-    """Copy the project of a workspace, and set the copy up; where that fails, nothing of it stays."""
+async def make_copy(workspace: Workspace, purpose: str = "", held: ExitStack | None = None) -> Copy:
+    """Copy the project of a workspace, and set the copy up; where that fails, nothing of it stays.
+
+    While `held` is open, others can tell that it is in use. What a killed program has left of a merge goes first.
+    """
     said, everything = workspace.settings.copies, Copies.of(workspace.folders)
     root = workspace.files.tree.root
-    copy = await everything.create(root, purpose=purpose, leave_out=said.leave_out, variables=said.variables)
+    for left in everything.left_trials(root):
+        await drop_copy(workspace, left)
+    copy = await everything.create(root, purpose=purpose, leave_out=said.leave_out, variables=said.variables, held=held)
     if problem := await _run_all(workspace, copy, said.setup):
         await drop_copy(workspace, copy)
         raise UsageError(f"The copy could not be set up (copies.setup): {problem}")

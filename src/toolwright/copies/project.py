@@ -1,14 +1,14 @@
 """Merging copies into their project: tried in a copy of it as it is now, judged by its check, then written at once."""
 
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import field
 
 from toolwright.copies.applying import Put, changes_between
 from toolwright.copies.life import drop_copy, make_copy
 from toolwright.copies.merging import Part, merge_into
 from toolwright.copies.referee import referee
-from toolwright.copies.store import Copy
+from toolwright.copies.store import TRIAL, Copy
 from toolwright.definition import Result
 from toolwright.errors import UsageError
 from toolwright.record import record
@@ -45,20 +45,23 @@ async def merge(
 
     The project is not touched before a state is found that holds; without `rest` a copy is taken whole or not at all.
     """
-    trial = await make_copy(workspace, "a merge that is being tried")
-    try:
-        async with AsyncExitStack() as stack:
-            judge = await stack.enter_async_context(referee(trial, check)) if check else None
-            if judge is not None and (wrong := await judge()):
-                raise UsageError(f"The check fails in the project as it is, before anything is merged. {wrong}")
-            outcome = Outcome(await merge_into(trial, copies, judge, rest=rest))
-            base = (await trial.repository.git("rev-parse", "HEAD^{tree}")).strip()
-            tree = await trial.tree()
-            changes = await changes_between(trial.repository, base, tree, workspace.files.tree)
-        outcome.paths = [change.place.relative for change in changes]
-        outcome.diff = await trial.repository.git("diff", "--no-color", "--no-ext-diff", "--find-renames", base, tree)
-        if changes and not preview:
-            outcome.result = await put([part.copy.name for part in outcome.parts if part.taken], changes)
-    finally:
-        await drop_copy(workspace, trial)
+    with ExitStack() as held:
+        trial = await make_copy(workspace, TRIAL, held)
+        try:
+            async with AsyncExitStack() as stack:
+                judge = await stack.enter_async_context(referee(trial, check)) if check else None
+                if judge is not None and (wrong := await judge()):
+                    raise UsageError(f"The check fails in the project as it is, before anything is merged. {wrong}")
+                outcome = Outcome(await merge_into(trial, copies, judge, rest=rest))
+                base = (await trial.repository.git("rev-parse", "HEAD^{tree}")).strip()
+                tree = await trial.tree()
+                changes = await changes_between(trial.repository, base, tree, workspace.files.tree)
+            outcome.paths = [change.place.relative for change in changes]
+            outcome.diff = await trial.repository.git(
+                "diff", "--no-color", "--no-ext-diff", "--find-renames", base, tree
+            )
+            if changes and not preview:
+                outcome.result = await put([part.copy.name for part in outcome.parts if part.taken], changes)
+        finally:
+            await drop_copy(workspace, trial)
     return outcome

@@ -1,9 +1,12 @@
 """The copies there are: made, found, looked at and removed; each a folder with a repository and a note beside it."""
 
 import asyncio
+import fcntl
 import json
+import os
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -15,11 +18,14 @@ from toolwright.errors import UsageError
 from toolwright.folders import Folders
 from toolwright.ids import now
 from toolwright.jsontext import read_json
-from toolwright.private import make_folder, update
+from toolwright.private import is_locked, make_folder, update
 from toolwright.record import record
 from toolwright.session.slug import new_slug
 
+TRIAL = "a merge that is being tried"
+"""The purpose of copies in which merges are tried, which go with the program that tries them."""
 _EXCLUDED = ".git/info/exclude"
+_LOCK = "lock"
 NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -94,28 +100,46 @@ class Copies:
         purpose: str = "",
         leave_out: Sequence[str] = (),
         variables: Mapping[str, str] = NO_VARIABLES,
+        held: ExitStack | None = None,
     ) -> Copy:
-        """Copy a project as it is now; what cannot be copied leaves nothing behind."""
+        """Copy a project as it is now; what cannot be copied leaves nothing behind.
+
+        While `held` is open, others can tell that it is in use, until it is whole in any case.
+        """
         project = project.resolve()
         if project == self.root or project.is_relative_to(self.root):
             raise UsageError(f"{project} is a copy itself. Make another one of the project that it comes from.")
         if self.root.is_relative_to(project):
             raise UsageError(f"{project} holds the folder of all copies, {self.root}, so it cannot be copied.")
+        for place in self._left_half_made():
+            shutil.rmtree(place, onerror=_make_writable)
         copy = self._claim(project, purpose)
         own = variables_of(copy.name, copy.number, copy.folder, variables)
         copy = replace(copy, variables=own)
-        try:
-            copy.folder.parent.mkdir(mode=0o700)
-            await asyncio.to_thread(duplicate, project, copy.folder, leave_out)
-            await copy.repository.begin(_excluded(project))
-            self._note(copy)
-        except OSError as error:
-            self._remove(copy)
-            raise UsageError(f"{error.filename or project} cannot be copied: {error.strerror}.") from error
-        except BaseException:
-            self._remove(copy)
-            raise
+        with ExitStack() as making:
+            (held or making).callback(os.close, _locked(copy.place / _LOCK))
+            try:
+                copy.folder.parent.mkdir(mode=0o700)
+                await asyncio.to_thread(duplicate, project, copy.folder, leave_out)
+                await copy.repository.begin(_excluded(project))
+                self._note(copy)
+            except OSError as error:
+                self._remove(copy)
+                raise UsageError(f"{error.filename or project} cannot be copied: {error.strerror}.") from error
+            except BaseException:
+                self._remove(copy)
+                raise
         return copy
+
+    def left_trials(self, project: Path) -> list[Copy]:
+        """Return the copies of a project in which killed programs have tried merges."""
+        trials = [one for one in self.found(project) if one.purpose == TRIAL]
+        return [one for one in trials if not is_locked(one.place / _LOCK)]
+
+    def _left_half_made(self) -> list[Path]:
+        """Return what killed programs have left of copies that they made."""
+        locks = self.root.glob(f"*/{_LOCK}") if self.root.is_dir() else ()
+        return [one.parent for one in locks if not (one.parent / NOTE).exists() and not is_locked(one)]
 
     def found(self, project: Path | None = None) -> list[Copy]:
         """Return the copies, oldest first; those of one project, or all."""
@@ -177,6 +201,13 @@ class Copies:
         # The note goes first: what is half removed is no copy any more.
         (copy.place / NOTE).unlink(missing_ok=True)
         shutil.rmtree(copy.place, onerror=_make_writable)
+
+
+def _locked(file: Path) -> int:
+    """Make a file and lock it, until it is closed, however this process ends."""
+    handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    return handle
 
 
 def _read(note: Path) -> Copy | None:

@@ -104,6 +104,7 @@ class Files:
         `form` is how the tool `read` shows lines: older clients of the reference know `file`, newer ones `path`.
         """
         self.tree = tree
+        self.data = data
         self.drift = drift
         self.encoding = encoding
         self.form = form

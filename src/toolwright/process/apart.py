@@ -5,7 +5,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from toolwright.private import open_private
@@ -22,6 +23,27 @@ def begin_apart(arguments: Sequence[str], log: Path, environment: Mapping[str, s
         files += [(os.POSIX_SPAWN_DUP2, printed.fileno(), number) for number in (1, 2)]
         command = [*_OURS, *arguments]
         return os.posix_spawn(command[0], command, dict(environment), file_actions=files, setsid=True)
+
+
+@contextmanager
+def surviving(module: str, *arguments: str) -> Iterator[None]:
+    """Have a module of ours run beside the block, apart from this terminal; it reads the end of its input if we die.
+
+    Where the block ends by itself it is killed, and has to be able to bear that at any moment.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", module, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        start_new_session=True,
+    )
+    try:
+        yield
+    finally:
+        with process:
+            process.kill()
 
 
 def has_ended(pid: int) -> bool:
