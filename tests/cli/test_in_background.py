@@ -96,6 +96,17 @@ def test_a_loop_in_a_run_is_listed_until_it_is_stopped(tw: Tw, project: Path, ho
     assert state(tw) == "done"
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("ended")
+def test_nothing_of_a_folder_that_calls_itself_as_we_do_is_run(tw: Tw, project: Path) -> None:
+    (project / "toolwright").mkdir()
+    (project / "toolwright" / "__init__.py").touch()
+    (project / "toolwright" / "__main__.py").write_text(f"open({str(project / 'taken')!r}, 'w')")
+    assert tw("run", "--bg", "--model", script(project, "none.json"), "look").code == 0
+    wait_until(lambda: state(tw) == "done")
+    assert not (project / "taken").exists()
+
+
 def _folders() -> Any:
     from toolwright.folders import Folders
 

@@ -17,6 +17,6 @@ def login_methods(can: Abilities) -> list[Json]:
         "env": {},
     }
     if can.terminal_login:
-        command = {"command": sys.executable, "args": ["-m", "toolwright", "auth"], "label": "tw auth"}
+        command = {"command": sys.executable, "args": ["-P", "-m", "toolwright", "auth"], "label": "tw auth"}
         method["_meta"] = {"terminal-auth": command}
     return [method]

@@ -143,7 +143,7 @@ class ChatCommands:
             self._show(self._done(own_commands(self.chat.desk.room)["connect"], account_of(service, name.strip())))
 
     def _demo(self, _: str) -> None:
-        run_at_terminal([sys.executable, "-m", "toolwright", "demo"])
+        run_at_terminal([sys.executable, "-P", "-m", "toolwright", "demo"])
 
     def _leave(self, _: str) -> None:
         raise Left

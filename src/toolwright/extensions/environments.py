@@ -95,8 +95,8 @@ async def _make_environment(place: Path, needs: Needs, lookup: Lookup, environme
         await run_step([uv, "venv", *wanted, str(place)], environment)
         install = [uv, "pip", "install", "--python", python]
     else:
-        await run_step([sys.executable, "-m", "venv", str(place)], environment)
-        install = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "-q"]
+        await run_step([sys.executable, "-P", "-m", "venv", str(place)], environment)
+        install = [python, "-P", "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "-q"]
     if needs.requirements:
         # Not as arguments, which everybody can see: an address of a package may have a password in it.
         with open_private(place / "requirements.txt") as stream:

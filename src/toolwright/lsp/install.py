@@ -58,5 +58,5 @@ def _python(place: Path, package: str, lookup: Lookup) -> list[list[str]]:
     if uv is not None:
         make = [] if python.exists() else [[uv, "venv", "--quiet", "--python", sys.executable, str(place)]]
         return [*make, [uv, "pip", "install", "--quiet", "--upgrade", "--python", str(python), package]]
-    make = [] if os.access(python, os.X_OK) else [[sys.executable, "-m", "venv", str(place)]]
-    return [*make, [str(python), "-m", "pip", "install", "--quiet", "--upgrade", package]]
+    make = [] if os.access(python, os.X_OK) else [[sys.executable, "-P", "-m", "venv", str(place)]]
+    return [*make, [str(python), "-P", "-m", "pip", "install", "--quiet", "--upgrade", package]]

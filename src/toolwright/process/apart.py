@@ -13,7 +13,8 @@ from toolwright.private import open_private
 
 RESTARTS, WITHIN = 5, 60.0
 """So many starts within so many seconds: more is a program that cannot live."""
-_OURS = (sys.executable, "-m", "toolwright")
+_OURS = (sys.executable, "-P", "-m", "toolwright")
+"""Nothing of the folder that we are started in is imported, whatever it calls itself."""
 
 
 def begin_apart(arguments: Sequence[str], log: Path, environment: Mapping[str, str]) -> int:
@@ -32,7 +33,7 @@ def surviving(module: str, *arguments: str) -> Iterator[None]:
     Where the block ends by itself it is killed, and has to be able to bear that at any moment.
     """
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", module, *arguments],
+        [*_OURS[:-1], module, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -149,7 +149,7 @@ class Commands(Choosing):
         from toolwright.process.child import run_at_terminal
 
         with self.app.suspend():
-            run_at_terminal([sys.executable, "-m", "toolwright", "demo", "--screen"])
+            run_at_terminal([sys.executable, "-P", "-m", "toolwright", "demo", "--screen"])
         self.app.note("that was the demo; /model chooses a model")
 
     async def leave(self, _: str) -> None:
