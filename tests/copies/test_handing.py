@@ -106,9 +106,13 @@ async def test_what_the_check_accepts_says_so(project: Path) -> None:
         assert "in the project now: b.txt. `grep -q world a.txt` holds with it." in results(trial.replies[0])[0]
 
 
+@pytest.mark.parametrize("background", [False, True])
 @pytest.mark.parametrize("reply", ["once", "reject"])
-async def test_a_person_who_is_asked_about_edits_is_asked_about_the_merge(project: Path, reply: Any) -> None:
-    script = (calls(task("Try one")), *writing("Try one", "b.txt", "b\n"), says("Done."))
+async def test_a_person_who_is_asked_about_edits_is_asked_about_the_merge(
+    project: Path, reply: Any, background: bool
+) -> None:
+    begun = [says("Begun.")] if background else []
+    script = (calls(task("Try one", background=background)), *writing("Try one", "b.txt", "b\n"), *begun, says("Done."))
     user = ScriptedUser.saying("once", reply)
     async with asked(project, *script, config={"permission": {"edit": "ask"}}, user=user) as trial:
         assert (await trial.prompt()).text == "Done."
@@ -118,7 +122,7 @@ async def test_a_person_who_is_asked_about_edits_is_asked_about_the_merge(projec
         assert "+b" in merge.metadata["diff"]
         assert (project / "b.txt").exists() == (reply == "once")
         assert len(copies_of(trial)) == (reply != "once")
-        assert ("It could not be merged: " in results(trial.replies[0])[0]) == (reply != "once")
+        assert ("It could not be merged: " in words(trial.requests[-1])) == (reply != "once")
 
 
 async def test_by_hand_leaves_the_work_in_the_copy_and_undo_leaves_it_alone(project: Path) -> None:

@@ -50,6 +50,11 @@ def loops_of(workspace: "Workspace", session_id: str) -> list[LoopView]:
     return [view_of_loop(one) for one in workspace.loops.of(session_id)]
 
 
+def loops_at_work(workspace: "Workspace") -> "list[Loop]":
+    """Return the loops of all sessions that are not over."""
+    return workspace.loops.at_work if "loops" in workspace.__dict__ else []
+
+
 def view_of_loop(loop: "Loop") -> LoopView:
     """Return what people see of a loop."""
     return LoopView(

@@ -61,9 +61,10 @@ class CopyWork:
                 finally:
                     workspace.sessions_open.pop(child.id, None)
         finally:
-            copy = Copies.of(workspace.folders).named(copy.name)
-            if not await copy.has_unmerged_work():
-                await drop_copy(workspace, copy)
+            # Somebody else may have dropped it, and what was merged is noted with it.
+            left = [one for one in Copies.of(workspace.folders).found() if one.name == copy.name]
+            if left and not await left[0].has_unmerged_work():
+                await drop_copy(workspace, left[0])
 
     async def _settle(self, copy: Copy, ctx: ToolContext, result: TurnResult[Any]) -> str:
         """Bring the work back; return what has become of it, for whoever has handed it down."""

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from toolwright.app.looping import view_of_loop
+from toolwright.app.looping import loops_at_work, view_of_loop
 from toolwright.app.runs import Run, Runs
 from toolwright.errors import ToolwrightError
 from toolwright.http_server.refusal import HttpRefusal
@@ -46,7 +46,7 @@ class OwnRuns:
     def _loops(self) -> "list[Loop]":
         """The loops that are at work in any of the sessions of the server."""
         opened = self._serving.projects.workspaces.values()
-        return [one for there in opened if "loops" in there.__dict__ for one in there.loops.at_work]
+        return [one for there in opened for one in loops_at_work(there)]
 
     def begin(self, session: Session, prompt: Prompt, until: str) -> Run:
         """Have a prompt answered, and remember it from the first moment on."""

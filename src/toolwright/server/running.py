@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
+from toolwright.app.looping import loops_at_work
 from toolwright.app.own_server import held, port_of_killed
 from toolwright.app.runs import Runs
 from toolwright.app.server_secret import Secret, leave_note, notes_folder, was_killed
@@ -248,7 +249,9 @@ async def _close_idle(serving: Serving, seconds: float) -> None:
         await asyncio.sleep(step)
         listened = {one.directory for channel in serving.channels.values() for one in channel.listeners}
         for path, workspace in list(serving.projects.workspaces.items()):
-            used = serving.statuses.get(str(path)) or str(path) in listened or "" in listened
+            used = (
+                serving.statuses.get(str(path)) or str(path) in listened or "" in listened or loops_at_work(workspace)
+            )
             quiet[path] = 0 if used else quiet.get(path, 0) + step
             if quiet[path] >= seconds:
                 del quiet[path]
