@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -226,6 +227,19 @@ def test_a_file_that_is_not_text_is_named(project: Path, home: Path, name: str) 
     file.write_bytes(b"\xff\xfe\x00{")
     with pytest.raises(ConfigError, match=rf"{name} cannot be read"):
         load(project, home)
+
+
+@pytest.mark.parametrize("head", ["---\ntools:\n\tbash: false\n---\n", "---\npermission: deny\n\nNo end above.\n"])
+@pytest.mark.parametrize("trust", [True, False])
+def test_an_agent_whose_head_cannot_be_read_is_not_offered_and_the_others_are(
+    project: Path, head: str, trust: bool
+) -> None:
+    write(project / ".opencode/agent/broken.md", head + "Prompt.\n")
+    write(project / ".opencode/agent/fine.md", "---\ndescription: Fine\n---\nPrompt.\n")
+    workspace = make_workspace(project, trust=trust)
+    assert "fine" in workspace.agents
+    assert "broken" not in workspace.agents
+    assert re.search(r"broken\.md:\d+: .*Until then there is no agent 'broken'", "".join(workspace.config.warnings))
 
 
 def test_a_markdown_agent_with_a_wrong_setting_is_named(project: Path, home: Path) -> None:

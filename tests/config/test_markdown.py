@@ -14,6 +14,10 @@ DOCUMENTS: list[tuple[str, Document]] = [
     ("---\n# only a comment\n---\nBody.", Document({}, "Body.")),
     ("---\na: 1\n---", Document({"a": 1}, "")),
     ("Body first\n---\na: 1\n---\n", Document({}, "Body first\n---\na: 1\n---")),
+    ("---yaml\na: 1\n---\nBody.", Document({"a": 1}, "Body.")),
+    ("---\na: 1\n-----\nBody.", Document({"a": 1}, "Body.")),
+    ("----\nBody.", Document({}, "----\nBody.")),
+    ("---\na: 1\nb: 2\n", Document({"a": 1, "b": 2}, "")),
     ("---\na: 1\n---\nBody\n---\nmore", Document({"a": 1}, "Body\n---\nmore")),
     ("---\ndescription: Use: me, please\n---\n", Document({"description": "Use: me, please"}, "")),
     ("---\ndescription: it's: fine\n---\n", Document({"description": "it's: fine"}, "")),
@@ -50,6 +54,7 @@ def test_head_and_body_are_taken_apart(text: str, document: Document) -> None:
         ("---\na: [1\n---\nBody", r"x\.md:\d+: .*Correct the lines between the two `---`"),
         ("---\n- a\n- b\n---\nBody", r"x\.md:2: expected `key: value` lines"),
         ("---\njust words\n---\nBody", r"x\.md:2: expected `key: value` lines"),
+        ("---\npermission:\n  edit: deny\n\nA body without an end above it.\n", r"x\.md:\d+: .*between the two `---`"),
     ],
 )
 def test_a_head_that_is_not_settings_is_told_with_its_line(text: str, message: str) -> None:

@@ -7,7 +7,8 @@ from toolwright.errors import ConfigError
 from toolwright.jsontext import DEPTH
 from toolwright.record import record
 
-_HEAD = re.compile(r"\A﻿?---[ \t]*\r?\n(.*?)(?:^)---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_OPENED = re.compile(r"\A\ufeff?---(?:ya?ml)?[ \t]*\r?\n")
+_CLOSED = re.compile(r"^-{3,}[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 _PLAIN_LINE = re.compile(r"^([A-Za-z_][\w-]*+):[ \t]++(?![\"'|>\[{&*#])(.*:.*)$", re.MULTILINE)
 
 MOST_CHARACTERS = 64_000
@@ -24,10 +25,14 @@ class Document:
 
 def read_document(text: str, name: str) -> Document:
     """Split a file into head and body. A value with a colon in it, as people write them, needs no quotes."""
-    match = _HEAD.match(text)
-    if match is None:
+    opened = _OPENED.match(text)
+    if opened is None:
         return Document({}, text.strip())
-    return Document(_parse_head(match[1], name), text[match.end() :].strip())
+    start, closed = opened.end(), _CLOSED.search(text, opened.end())
+    if closed is None:
+        # To take it all for text would be to pass over what it forbids.
+        return Document(_parse_head(text[start:], name), "")
+    return Document(_parse_head(text[start : closed.start()], name), text[closed.end() :].strip())
 
 
 def _parse_head(text: str, name: str) -> dict[str, Any]:

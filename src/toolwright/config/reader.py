@@ -116,8 +116,9 @@ class SettingsReader:
                     count += 1
                     if count > MOST_AGENT_FILES:
                         raise ConfigError(f"{folder}: there are more than {MOST_AGENT_FILES} files of agents.")
-                    if self.admits(file, place.level):
-                        agent = self._markdown_agent(file, folder, place.level, mode)
+                    if self.admits(file, place.level) and (
+                        agent := self._markdown_agent(file, folder, place.level, mode)
+                    ):
                         yield self._unlike(agent, files, file)
 
     def admits(self, path: Path, level: Level) -> bool:
@@ -156,17 +157,25 @@ class SettingsReader:
         _check(source, config_schema())
         return source
 
-    def _markdown_agent(self, file: Path, folder: Path, level: Level, mode: str | None) -> AgentSource:
-        from toolwright.config.markdown import read_document
+    def _markdown_agent(self, file: Path, folder: Path, level: Level, mode: str | None) -> AgentSource | None:
+        from toolwright.config.markdown import Document, read_document
 
-        document = read_document(read_text(file), str(file))
+        path = file.relative_to(folder).with_suffix("").as_posix()
+        text = read_text(file)
+        try:
+            document = read_document(text, str(file))
+        except ConfigError as error:
+            # The others go on. What this one forbids is not known, so that nobody works as it.
+            self.warnings.append(f"{error} Until then there is no agent {path!r}.")
+            if level == "project" and not self.trusted:
+                return None
+            document = Document({"disable": True}, "")
         value = document.head | ({"prompt": document.body} if document.body else {})
         value |= {"mode": mode} if mode else {}
         _require_modest(value, str(file))
         source = Source(str(file), level, value)
         source = checked_agent(source)
         source = self._cleaned(source, Warnings(source).of_agent())
-        path = file.relative_to(folder).with_suffix("").as_posix()
         name = source.value.get("name", "").strip()
         if not name or name == path or not name.isprintable():
             return AgentSource(path, source.value, source)
