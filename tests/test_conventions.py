@@ -160,6 +160,7 @@ SWALLOWING = {
     "session/turns.py": 2,  # whatever breaks in a turn, it ends with a message
     "process/keeper/capture/watch.py": 1,  # whatever keeps a change from being looked at, the program goes on
     "process/keeper/gate.py": 1,  # whatever keeps a connection from being made, the program must be answered
+    "mcp/serve/resources.py": 1,  # whatever keeps a resource of an extension from being read is told to its client
     "workspace.py": 1,  # an extension that cannot start
     "workspace_services.py": 1,  # a service that cannot be closed
     "extensions/python_files.py": 1,  # whatever keeps a file from being loaded is told

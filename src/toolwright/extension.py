@@ -44,6 +44,26 @@ class Hook:
     """`async (proceed, session_id)`, around the making of every summary."""
 
 
+@record(frozen=True, slots=True, kw_only=True, eq=False)
+class Resource:
+    """Something that clients of `tw mcp serve` read by its address, without a call."""
+
+    uri: str
+    """Its address; with `{name}` in it a whole family of them, whose values `read` is given by their names."""
+    read: Callable[..., "str | bytes | Awaitable[str | bytes]"]
+    """Makes its text, or its bytes; a plain function or an async one."""
+    name: str = ""
+    description: str = ""
+    mime: str = "text/plain"
+    followers: "set[Callable[[str], None]]" = field(default_factory=set)
+    """Told of an address that has changed."""
+
+    def changed(self, uri: str = "") -> None:
+        """Tell the clients that follow it that it reads otherwise now; of a family, at which address."""
+        for tell in list(self.followers):
+            tell(uri or self.uri)
+
+
 @record(frozen=True, slots=True, kw_only=True)
 class Extension:
     """What joins a workspace. One that fails to start is left out with its reason, and the others go on."""
@@ -61,6 +81,8 @@ class Extension:
     """By name, as the configuration writes them."""
     providers: JsonView = field(default_factory=dict[str, Any])
     commands: JsonView = field(default_factory=dict[str, Any])
+    resources: "Sequence[Resource]" = ()
+    """What clients of our MCP server can read."""
     start: "Callable[[Any], AbstractAsyncContextManager[Any]] | None" = None
     """Given the workspace, an async context that is entered when it opens and left when it closes."""
     committed: "Callable[[Commit], Awaitable[str | None] | str | None] | None" = None
@@ -112,7 +134,7 @@ def sources_of(extension: Extension) -> list[Source]:
 def parts_of(extension: Extension) -> list[str]:
     """What an extension brings, in the words of its fields: `call` for a hook around calls, `tools` and so on."""
     hooks = {kind for hook in hooks_of(extension) for kind in HOOK_KINDS if getattr(hook, kind) is not None}
-    others = ("tools", "agents", "providers", "commands", "committed", "buffers", "terminals")
+    others = ("tools", "agents", "providers", "commands", "resources", "committed", "buffers", "terminals")
     return [*(kind for kind in HOOK_KINDS if kind in hooks), *(name for name in others if getattr(extension, name))]
 
 

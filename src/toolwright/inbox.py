@@ -116,6 +116,8 @@ class Question:
     """
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     choices: tuple[Choice, ...] = ()
+    form: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Where the choices stand for a form of MCP: its `message` and `requestedSchema`, for who can show it as it is."""
     id: str = field(default_factory=lambda: new_id("per"))
     accept: Callable[[Reply], None] = field(default=_nothing, repr=False)
     """Carries out what an answer means beyond this question, before whoever asked goes on."""

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from toolwright.definition import ToolContext
 from toolwright.inbox import Choice
-from toolwright.jsontypes import Json
+from toolwright.jsontypes import Json, JsonView
 from toolwright.record import record
 
 
@@ -48,8 +48,11 @@ class Questions(Protocol):
         """Whether anybody can be asked at all."""
         ...
 
-    async def ask(self, ctx: ToolContext, questions: Sequence[Choice]) -> list[list[str]]:
-        """The chosen labels or free answers, one list a question; raises PermissionRejected if the user declines."""
+    async def ask(self, ctx: ToolContext, questions: Sequence[Choice], form: JsonView = ...) -> list[list[str]]:
+        """The chosen labels or free answers, one list a question; raises PermissionRejected if the user declines.
+
+        `form` is the form of MCP that the questions stand for, if they do.
+        """
         ...
 
 

@@ -324,6 +324,21 @@ async def test_a_python_file_may_hold_an_extension_itself(project: Path) -> None
         assert "bad.py" in [one.name for one in workspace.left_out()]
 
 
+async def test_an_extension_in_a_file_brings_agents_and_commands(project: Path) -> None:
+    _write(
+        project,
+        "typed.py",
+        "from toolwright import Extension\n"
+        "extension = Extension(agents={'helper': {'description': 'Helps.'}, 'build': {'prompt': 'Mine.'}},\n"
+        "    commands={'say': {'template': 'Say $1.'}, 'odd': {}})\n",
+    )
+    async with make_workspace(project) as workspace:
+        assert workspace.agents["helper"].description == "Helps."
+        assert workspace.agents["build"].prompt != "Mine.", "nothing of the same name gives way"
+        assert workspace.commands["say"].template == "Say $1."
+        assert "its command odd is left out: it has no template" in [one.reason for one in workspace.left_out()]
+
+
 @asynccontextmanager
 async def _opened(project: Path) -> AsyncIterator[Workspace]:
     async with make_workspace(project) as workspace:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.mcp.fixture_tools import FILES
 from tests.ports import free_port
 from tests.waiting import PATIENCE, patience
 from toolwright.mcp.serve.http import OURS
@@ -72,9 +73,15 @@ SERVER = [
     "dns-rebinding-protection",
     "json-schema-2020-12",
     *(f"tools-call-{name}" for name in ("image", "audio", "embedded-resource", "mixed-content", "with-progress")),
+    *(f"tools-call-{name}" for name in ("with-logging", "elicitation")),
+    "elicitation-sep1034-defaults",
+    "elicitation-sep1330-enums",
+    "completion-complete",
+    *(f"prompts-{name}" for name in ("list", "get-simple", "get-with-args", "get-embedded-resource", "get-with-image")),
+    *(f"resources-{name}" for name in ("list", "read-text", "read-binary", "templates-read")),
+    *(f"resources-{name}" for name in ("subscribe", "unsubscribe")),
 ]
-"""Those for tools. The others want what our server does not have: prompts, resources, completions, sampling, logging,
-and forms that a tool writes itself."""
+"""All but tools-call-sampling: no tool of ours asks the model of a client, which the newer family does away with."""
 
 
 @pytest.mark.parametrize("scenario", CLIENT)
@@ -90,9 +97,11 @@ async def test_our_server_passes(scenario: str, project: Path, tmp_path: Path) -
     (project / ".toolwright/plugin").mkdir(parents=True)
     lines = (
         "from toolwright import Extension",
-        "from tests.mcp.fixture_tools import TOOLS",
-        'extension = Extension(name="fixture", tools=TOOLS)',
+        "from tests.mcp.fixture_tools import COMMANDS, RESOURCES, TOOLS",
+        'extension = Extension(name="fixture", tools=TOOLS, commands=COMMANDS, resources=RESOURCES)',
     )
+    for name, content in FILES.items():
+        (project / name).write_bytes(content)
     (project / ".toolwright/plugin/fixture.py").write_text("\n".join(lines))
     async with served(project, tmp_path) as port:
         await judged("server", "--url", f"http://127.0.0.1:{port}/mcp", "--scenario", scenario)

@@ -39,7 +39,9 @@ def extensions_of(config: Config, environment: Mapping[str, str], *, pure: bool 
     if not pure and not is_true(environment.get("TOOLWRIGHT_PURE")) and has_plugins(config):
         from toolwright.extensions.typed import typed_extensions
 
-        found += typed_extensions(config, active_folders(config))
+        typed = list(typed_extensions(config, active_folders(config)))
+        found += typed
+        found += [Extension(name=one.name, start=partial(_with_said, one)) for one in typed if one.config()]
         found.append(Extension(name="plugins", start=_with_plugins))
     return found
 
@@ -54,6 +56,16 @@ def _with_plugins(workspace: ExtensionHome) -> AbstractAsyncContextManager[None]
     from toolwright.extensions.plugin_hooks import with_plugins
 
     return with_plugins(workspace)
+
+
+@asynccontextmanager
+async def _with_said(extension: Extension, workspace: ExtensionHome) -> AsyncIterator[None]:
+    """The agents and commands of an extension that was loaded from a file, when the settings were read already."""
+    from toolwright.extensions.contributions import join_contributions
+
+    left_out = join_contributions(workspace, extension.name, extension.config())
+    workspace.problems += (ExtensionProblem(name=extension.name, reason=reason) for reason in left_out)
+    yield
 
 
 def _with_shell_hooks(workspace: ExtensionHome) -> AbstractAsyncContextManager[None]:

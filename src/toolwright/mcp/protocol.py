@@ -21,6 +21,7 @@ META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 META_SERVER = "io.modelcontextprotocol/serverInfo"
 
 PARSE_ERROR = -32700
+RESOURCE_MISSING = -32002
 HEADER_MISMATCH = -32020
 VERSION_UNSUPPORTED = -32022
 

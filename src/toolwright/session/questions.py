@@ -6,9 +6,12 @@ from toolwright.definition import ToolContext
 from toolwright.events import Event
 from toolwright.ids import new_id
 from toolwright.inbox import Choice, Inbox, Question, Reply, ReplyKind, rejected
+from toolwright.jsontypes import JsonView
 from toolwright.record import record
 from toolwright.session.events import QuestionAsked, QuestionRejected, QuestionReplied
 from toolwright.wire import to_json
+
+NO_FORM: JsonView = {}
 
 
 @record(frozen=True, slots=True)
@@ -21,7 +24,7 @@ class InboxQuestions:
     def attended(self) -> bool:
         return self.inbox.attended
 
-    async def ask(self, ctx: ToolContext, questions: Sequence[Choice]) -> list[list[str]]:
+    async def ask(self, ctx: ToolContext, questions: Sequence[Choice], form: JsonView = NO_FORM) -> list[list[str]]:
         question = Question(
             kind="choice",
             id=new_id("que"),
@@ -32,6 +35,7 @@ class InboxQuestions:
             call_id=ctx.call_id,
             message_id=ctx.message_id,
             choices=tuple(questions),
+            form=form,
         )
 
         def gone(_: ReplyKind, reply: Reply | None) -> Event:

@@ -6,6 +6,7 @@ from typing import Any
 
 from toolwright.definition import ToolContext
 from toolwright.display import visible
+from toolwright.equality import equal
 from toolwright.errors import PermissionDenied
 from toolwright.inbox import Choice
 from toolwright.jsontypes import Json
@@ -33,7 +34,8 @@ async def elicit(ctx: ToolContext, server: str, params: Json) -> Json:
         _choice(server, message, name, one, default) for name, one, default in zip(fields, shown, defaults, strict=True)
     ]
     try:
-        answers = await ctx.use(Questions).ask(ctx, choices or [_agreement(server, message)])
+        form = {"message": f"{server} asks: {message}", "requestedSchema": schema} if choices else {}
+        answers = await ctx.use(Questions).ask(ctx, choices or [_agreement(server, message)], form)
     except PermissionDenied:
         return DECLINED
     if not choices:
@@ -67,8 +69,15 @@ def _default(field: Json, *, needed: bool) -> tuple[str, ...] | None:
     return tuple(labels) if len(labels) == len(values) and all(labels) else None
 
 
+def labels_of(field: Json, value: Any) -> tuple[str, ...]:
+    """The words that stand for a value of a field; none where it is left out."""
+    known = [(one, label) for label, one in _values(field)]
+    values = value if isinstance(value, list) else [] if value is None else [value]
+    return tuple(next((label for other, label in known if equal(other, one)), _plain(one)) for one in values)
+
+
 def _plain(value: Any) -> str:
-    """A default that is written freely."""
+    """A value that is written freely."""
     return value if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""
 
 

@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import Any
 
 from toolwright.deadline import time_limit
+from toolwright.ids import new_id
 from toolwright.jsontypes import Json
 from toolwright.mcp.client.link import soon
 from toolwright.mcp.protocol import (
@@ -24,8 +25,10 @@ from toolwright.mcp.protocol import (
     ourselves,
     text_of,
 )
+from toolwright.mcp.serve.prompts import completions, prompt_of, prompts_of
+from toolwright.mcp.serve.resources import Offered
 from toolwright.mcp.serve.roots import roots_in, rules_within
-from toolwright.mcp.serve.service import INSTRUCTIONS, Ask, Service, Tell
+from toolwright.mcp.serve.service import INSTRUCTIONS, Ask, Service, Tell, ToolCaller
 from toolwright.record import record
 from toolwright.rpc import INVALID_PARAMS, METHOD_NOT_FOUND, RpcClosed, RpcError
 from toolwright.session.session import Session
@@ -34,11 +37,16 @@ PATIENCE = 600.0
 """Seconds that a call waits for the answer to what it has asked, where no connection holds it."""
 ROOTS = 10.0
 """Seconds for a client to say which folders it has opened."""
-CAPABILITIES: Json = {"tools": {}}
+LOGGED = ("debug", "info")
+"""Levels at which a client wants to know what a call says of itself."""
 
 Request = Callable[[str, Json], Awaitable[Any]]
 """Asks the client something, in the older family."""
 Notify = Callable[[str, Json], Awaitable[None]]
+
+
+async def _unheard(_: str, __: Json) -> None:
+    """For a client that is not told of anything between its requests."""
 
 
 @record(slots=True, kw_only=True)
@@ -59,10 +67,17 @@ class Connection:
     service: Service
     session: Session
     capabilities: Json = field(default_factory=dict[str, Any])
+    push: Notify = _unheard
+    """Tells the client something that belongs to no request."""
+    _logs: bool = False
+    _offered: Offered = field(init=False)
     _rooted: bool = False
     """Whether the folders that the client has opened are known."""
     _waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
     _tasks: "set[asyncio.Task[Any]]" = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._offered = Offered(resources=self.service.resources())
 
     async def answer(self, method: str, params: Any, request: Request | None, notify: Notify) -> Json:
         """The result of a request, or RpcError. `request` is the way to ask the client, in the older family."""
@@ -73,18 +88,60 @@ class Connection:
         match method:
             case "initialize":
                 return self._introduce(told)
-            case "ping" | "logging/setLevel":
+            case "ping":
                 return {}
-            case "tools/list":
-                return {"tools": await self.service.tools(self.session)}
+            case "logging/setLevel":
+                self._logs = told.get("level") in LOGGED
+                return {}
             case "tools/call":
                 await self._keep_within_roots(request)
                 tell = _teller(meta.get("progressToken"), notify)
-                return await self.service.call(self.session, told, self._asker(request), tell)
+                log = _logger(text_of(told.get("name")), notify) if self._logs else None
+                return await self.service.call(self.session, told, self._asker(request), tell, log)
+            case "resources/subscribe" if self._offered.resources:
+                self._offered.follow(text_of(told.get("uri")), self._tell_changed)
+                return {}
+            case "resources/unsubscribe" if self._offered.resources:
+                self._offered.leave(text_of(told.get("uri")))
+                return {}
+            case _:
+                await self._keep_within_roots(request)
+                return await self._looked_up(method, told, self._asker(request))
+
+    async def _looked_up(self, method: str, told: Json, ask: Ask | None) -> Json:
+        """The result of a request that both families have and that calls no tool."""
+        if method == "tools/list":
+            return {"tools": await self.service.tools(self.session)}
+        # Where only some tools are offered, nothing else is.
+        match method if not self.service.only else "":
+            case "prompts/list":
+                return {"prompts": prompts_of(self.service.workspace)}
+            case "prompts/get":
+                with self.service.answers.calling(new_id("call"), ToolCaller(session_id=self.session.id, ask=ask)):
+                    return await prompt_of(self.service.workspace, self.session, told)
+            case "completion/complete":
+                return await completions(self.service.workspace, self.session, told)
+            case "resources/list" if self._offered.resources:
+                return {"resources": self._offered.listed()}
+            case "resources/templates/list" if self._offered.resources:
+                return {"resourceTemplates": self._offered.templates()}
+            case "resources/read" if self._offered.resources:
+                return await self._offered.read(text_of(told.get("uri")))
             case _:
                 raise _unknown(method)
 
+    def _able(self, *, older: bool) -> Json:
+        """What we can do, as the protocol lists it."""
+        if self.service.only:
+            return {"tools": {}}
+        able: Json = {"tools": {}, "prompts": {}, "completions": {}} | ({"logging": {}} if older else {})
+        return able | ({"resources": {"subscribe": True} if older else {}} if self._offered.resources else {})
+
+    def _tell_changed(self, uri: str) -> None:
+        soon(asyncio.ensure_future(self.push("notifications/resources/updated", {"uri": uri})), self._tasks)
+
     async def close(self) -> None:
+        self._offered.close()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -97,7 +154,7 @@ class Connection:
         self.capabilities = object_of(told.get("capabilities"))
         return {
             "protocolVersion": wanted if wanted in HANDSHAKE else HANDSHAKE[0],
-            "capabilities": CAPABILITIES,
+            "capabilities": self._able(older=True),
             "serverInfo": ourselves(),
             "instructions": INSTRUCTIONS,
         }
@@ -140,15 +197,14 @@ class Connection:
         fresh = {"ttlMs": 0, "cacheScope": "private"}
         match method:
             case "server/discover":
-                return _whole({"supportedVersions": [STATELESS], "capabilities": CAPABILITIES} | fresh) | {
+                return _whole({"supportedVersions": [STATELESS], "capabilities": self._able(older=False)} | fresh) | {
                     "instructions": INSTRUCTIONS
                 }
-            case "tools/list":
-                return _whole({"tools": await self.service.tools(self.session)} | fresh)
             case "tools/call":
                 return await self._call_in_rounds(told, meta, notify)
             case _:
-                raise _unknown(method)
+                lists = method.endswith("/list") or method == "resources/read"
+                return _whole(await self._looked_up(method, told, None) | (fresh if lists else {}))
 
     async def _call_in_rounds(self, told: Json, meta: Any, notify: Notify) -> Json:
         """Run a call until it is done or asks something; then it waits until the request comes again."""
@@ -219,6 +275,13 @@ def _teller(token: Any, notify: Notify) -> Tell | None:
         await notify("notifications/progress", {"progressToken": token, **told})
 
     return tell
+
+
+def _logger(tool: str, notify: Notify) -> Tell:
+    async def log(told: Json) -> None:
+        await notify("notifications/message", {"level": "info", "logger": tool, **told})
+
+    return log
 
 
 def _whole(result: Json) -> Json:

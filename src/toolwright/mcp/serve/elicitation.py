@@ -5,6 +5,7 @@ import json
 from toolwright.display import visible
 from toolwright.inbox import Choice, Question, Reply
 from toolwright.jsontypes import Json
+from toolwright.mcp.client.elicitation import labels_of
 from toolwright.mcp.protocol import object_of
 
 LONGEST = 4000
@@ -14,6 +15,10 @@ ANSWER = "answer"
 
 def form_of(question: Question) -> Json:
     """The parameters of `elicitation/create`."""
+    if question.form:
+        return {"mode": "form", "message": visible(str(question.form["message"]))} | {
+            "requestedSchema": question.form["requestedSchema"]
+        }
     if question.kind == "choice":
         properties = {f"answer{number}": _field(one) for number, one in enumerate(question.choices, 1)}
         message = "\n".join(one.question for one in question.choices)
@@ -31,6 +36,10 @@ def reply_of(question: Question, answered: Json) -> Reply:
     if answered.get("action") != "accept":
         return Reply(kind="reject")
     content = object_of(answered.get("content"))
+    if question.form:
+        fields = object_of(object_of(question.form["requestedSchema"]).get("properties"))
+        filled = tuple(labels_of(object_of(one), content.get(name)) for name, one in fields.items())
+        return Reply(kind="once", answers=filled) if filled else Reply(kind="reject")
     if question.kind == "choice":
         said = [content.get(f"answer{number}") for number in range(1, len(question.choices) + 1)]
         answers = tuple((one,) if isinstance(one, str) and one else () for one in said)

@@ -69,11 +69,19 @@ class Exchange:
 
     async def event(self, message: Json, *, last: bool = False) -> None:
         """Say something before the answer; from then on the answer is a stream of events."""
+        await self.begin_events()
+        data = b"event: message\r\ndata: " + json.dumps(message).encode() + b"\r\n\r\n"
+        await self.send({"type": "http.response.body", "body": data, "more_body": not last})
+
+    async def begin_events(self) -> None:
         if not self.streaming:
             self.streaming = True
             await self._head(200, {"content-type": "text/event-stream", "cache-control": "no-cache"})
-        data = b"event: message\r\ndata: " + json.dumps(message).encode() + b"\r\n\r\n"
-        await self.send({"type": "http.response.body", "body": data, "more_body": not last})
+            # Else the head waits for the first event.
+            await self.send({"type": "http.response.body", "body": b": \r\n\r\n", "more_body": True})
+
+    async def end_events(self) -> None:
+        await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def accept(self, status: int = 202) -> None:
         await self._send(status, "", b"")

@@ -35,6 +35,8 @@ from toolwright.rpc import INTERNAL_ERROR, INVALID_REQUEST, MCP, METHOD_NOT_FOUN
 HOST = "127.0.0.1"
 PATH = "/mcp"
 OURS = frozenset({"127.0.0.1", "localhost", "[::1]"})
+NEWS = 100
+"""Messages that are kept for a client until it fetches them."""
 SESSIONS = 100
 """Sessions that are open at a time; the oldest is closed for another."""
 
@@ -76,6 +78,17 @@ class HttpSession:
     connection: Connection
     working: "dict[Any, asyncio.Task[Any]]" = field(default_factory=dict)
     asked: "dict[str, asyncio.Future[Any]]" = field(default_factory=dict)
+    news: "asyncio.Queue[Json | None]" = field(default_factory=lambda: asyncio.Queue(NEWS))
+    """What belongs to no request and was not fetched yet; None ends the stream that fetches it."""
+
+    async def push(self, method: str, params: Json) -> None:
+        """Keep something for the client; of too much the oldest is lost."""
+        self._keep({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def _keep(self, message: Json | None) -> None:
+        if self.news.full():
+            self.news.get_nowait()
+        self.news.put_nowait(message)
 
     def take_answer(self, message: Json) -> None:
         waiting = self.asked.get(str(message.get("id")))
@@ -91,6 +104,7 @@ class HttpSession:
             self.working[request_id].cancel()
 
     async def close(self) -> None:
+        self._keep(None)
         for task in list(self.working.values()):
             task.cancel()
         await asyncio.gather(*self.working.values(), return_exceptions=True)
@@ -118,8 +132,10 @@ class HttpClients:
                     await self._post(exchange)
                 case "DELETE":
                     await self._delete(exchange)
+                case "GET":
+                    await self._listen(exchange)
                 case _:
-                    raise RpcProblem(405, "Only POST and DELETE are answered here.")
+                    raise RpcProblem(405, "Only POST, GET and DELETE are answered here.")
         except HttpRefusal as refusal:
             await exchange.refuse(refusal)
 
@@ -189,6 +205,7 @@ class HttpClients:
             await self.sessions.pop(next(iter(self.sessions))).close()
         session_id = secrets.token_hex(16)
         client = HttpSession(connection=Connection(service=self.service, session=self.service.session()))
+        client.connection.push = client.push
         self.sessions[session_id] = client
         exchange.more["mcp-session-id"] = session_id
         return client
@@ -200,6 +217,25 @@ class HttpClients:
         if session_id not in self.sessions:
             raise RpcProblem(404, "That session is over. Begin with initialize.", code=INVALID_REQUEST)
         return self.sessions[session_id]
+
+    async def _listen(self, exchange: Exchange) -> None:
+        """Tell the client what belongs to no request, until it hangs up or its session is over."""
+        client = self._client(exchange)
+        await exchange.begin_events()
+        gone = asyncio.create_task(exchange.hung_up())
+        try:
+            while not gone.done():
+                news = asyncio.create_task(client.news.get())
+                await asyncio.wait([news, gone], return_when=asyncio.FIRST_COMPLETED)
+                if not news.done():
+                    news.cancel()
+                elif (message := news.result()) is not None:
+                    await exchange.event(message)
+                else:
+                    await exchange.end_events()
+                    return
+        finally:
+            gone.cancel()
 
     async def _delete(self, exchange: Exchange) -> None:
         client = self._client(exchange)

@@ -8,12 +8,14 @@ from typing import Any
 
 from toolwright.app.shown import looks_of
 from toolwright.deadline import time_limit
-from toolwright.definition import Attachment, Call, Result, Tool
+from toolwright.definition import Call, Result, Tool
 from toolwright.errors import ToolError, UnknownTool, UsageError
 from toolwright.events import Event, PartUpdated
+from toolwright.extension import Resource
 from toolwright.ids import new_id
 from toolwright.inbox import NOBODY, Question, Reply
 from toolwright.jsontypes import Json
+from toolwright.mcp.serve.blocks import block_of
 from toolwright.mcp.serve.elicitation import form_of, reply_of
 from toolwright.mcp.serve.undo import undo_tools
 from toolwright.parts import Running, ToolPart
@@ -117,8 +119,14 @@ class Service:
         look = looks_of(self.workspace).look(tool_id)
         return not look.child and look.kind != "switch_mode"
 
-    async def call(self, session: Session, params: Json, ask: Ask | None, tell: Tell | None) -> Json:
-        """Run one call. Whatever goes wrong with it is in the answer."""
+    def resources(self) -> list[Resource]:
+        """What the extensions of the workspace have for clients to read."""
+        return [one for extension in self.workspace.extensions for one in extension.resources]
+
+    async def call(
+        self, session: Session, params: Json, ask: Ask | None, tell: Tell | None, log: Tell | None = None
+    ) -> Json:
+        """Run one call. Whatever goes wrong with it is in the answer. `log` is told what it says of itself."""
         name, arguments = params.get("name"), params.get("arguments")
         if not isinstance(name, str):
             return _answer(Result.failed(ToolError("Name the tool to call.", "schema")))
@@ -128,7 +136,7 @@ class Service:
         except ToolError as error:
             return _answer(Result.failed(error))
         with self.answers.calling(call.id, ToolCaller(session_id=session.id, ask=ask)):
-            async with _Beat(self.workspace, call, tell):
+            async with _Beat(self.workspace, call, tell, log):
                 return _answer(await session.run_call(call))
 
     async def _require(self, session: Session, name: str) -> None:
@@ -148,33 +156,42 @@ class Service:
 class _Beat:
     """Tells the client that a call is at work: now and then, and whenever it shows something else."""
 
-    def __init__(self, workspace: Workspace, call: Call, tell: Tell | None) -> None:
-        self._bus, self._call, self._tell = workspace.bus, call, tell
+    def __init__(self, workspace: Workspace, call: Call, tell: Tell | None, log: Tell | None) -> None:
+        self._bus, self._call, self._tell, self._log = workspace.bus, call, tell, log
         self._title = call.tool
+        self._titles: list[str] = []
+        """Those that are not in the log yet."""
         self._news = asyncio.Event()
         self._leave: Callable[[], None] = lambda: None
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> None:
-        if self._tell is not None:
+        if self._tell is not None or self._log is not None:
             self._leave = self._bus.subscribe(self._hear)
-            self._task = asyncio.create_task(self._beat(self._tell))
+            self._task = asyncio.create_task(self._beat())
 
     async def __aexit__(self, *_: object) -> None:
         self._leave()
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+            await self._log_titles()
 
     def _hear(self, event: Event) -> None:
         if not isinstance(event, PartUpdated) or not isinstance(event.part, ToolPart):
             return
         state = event.part.state
         if event.part.call_id == self._call.id and isinstance(state, Running) and state.title:
+            if state.title != self._title:
+                self._titles.append(state.title)
             self._title = state.title
             self._news.set()
 
-    async def _beat(self, tell: Tell) -> None:
+    async def _log_titles(self) -> None:
+        while self._log is not None and self._titles:
+            await self._log({"data": self._titles.pop(0)})
+
+    async def _beat(self) -> None:
         loop = asyncio.get_running_loop()
         begun = loop.time()
         while True:
@@ -182,7 +199,9 @@ class _Beat:
                 async with time_limit(BEAT):
                     await self._news.wait()
             self._news.clear()
-            await tell({"progress": round(loop.time() - begun, 6), "message": self._title})
+            await self._log_titles()
+            if self._tell is not None:
+                await self._tell({"progress": round(loop.time() - begun, 6), "message": self._title})
 
 
 def _described(tool: Tool) -> Json:
@@ -196,21 +215,9 @@ def _described(tool: Tool) -> Json:
 
 
 def _answer(result: Result) -> Json:
-    blocks: list[Json] = [{"type": "text", "text": result.output}, *map(_block, result.attachments)]
+    blocks: list[Json] = [{"type": "text", "text": result.output}, *map(block_of, result.attachments)]
     answer: Json = {"content": blocks, "isError": result.error is not None}
     about: dict[str, Any] = {"toolwright/title": result.title} if result.title else {}
     if result.error is not None:
         about["toolwright/kind"] = result.error.kind
     return answer | ({"_meta": about} if about else {})
-
-
-def _block(attachment: Attachment) -> Json:
-    head, _, data = attachment.url.partition(",")
-    if not head.startswith("data:") or not head.endswith(";base64"):
-        name = attachment.filename or attachment.url
-        return {"type": "resource_link", "uri": attachment.url, "name": name, "mimeType": attachment.mime}
-    kind = attachment.mime.partition("/")[0]
-    if kind in ("image", "audio"):
-        return {"type": kind, "data": data, "mimeType": attachment.mime}
-    uri = f"attachment:///{attachment.filename or 'file'}"
-    return {"type": "resource", "resource": {"uri": uri, "mimeType": attachment.mime, "blob": data}}

@@ -21,6 +21,7 @@ async def serve_stdio(service: Service) -> None:
         return await connection.answer(method, params, peer.request, peer.notify)
 
     peer = Peer(reader, writer, MCP, answer=answer, notified=connection.notified)
+    connection.push = peer.notify
     async with peer:
         await peer.ended.wait()
     await connection.close()
