@@ -63,6 +63,11 @@ def test_where_file_and_new_text_agree_the_old_text_may_be_wrong(right: str, wro
     assert done.strategy in ("context", "block_anchor", "alignment")
 
 
+def test_a_wrong_old_text_does_no_harm_where_the_new_one_has_all_the_lines_there_and_more() -> None:
+    old, new = BLOCK.replace("def total", "def sum_of"), BLOCK + "\n" + BLOCK
+    assert replace(TEXT, old, new).text == TEXT.replace(BLOCK, new)
+
+
 @pytest.mark.parametrize(
     ("wrong", "new"),
     [

@@ -136,6 +136,7 @@ def _carried_over(view: View, old: str, new: str, *, everywhere: bool, drift: Dr
         raise ToolError(describe_miss(view, old), "not_found")
     lines = widened(view, regions[0], asked, given) if is_distinct(view, asked, given) else None
     splices = _merged(view, lines, asked, given) if lines else None
+    splices = splices or _added(view, (regions[0].first, regions[0].last), asked, given)
     if splices is None:
         raise ToolError(describe_collision(view, old, regions[0].first, regions[0].last), "not_found")
     return _done(view.text, splices, _name(asked, regions[0]), 1)
@@ -145,6 +146,21 @@ def _merged(view: View, lines: tuple[int, int], asked: Sequence[str], given: Seq
     place = view.span(*lines)
     here = lines_of(view.text[place.start : place.end])
     return merged(view.text, place, asked, given) if is_anchored(view, asked, given, here) else None
+
+
+def _added(view: View, lines: tuple[int, int], asked: Sequence[str], given: Sequence[str]) -> list[Splice] | None:
+    """What the new text adds to a place whose lines it has all, in their order: then nothing that was not seen goes.
+
+    None where it has a line beside them too, for then the place may be larger.
+    """
+    place = view.span(*lines)
+    here, rest = lines_of(view.text[place.start : place.end]), iter(given)
+    if len(here) != len(asked) or not all(line in rest for line in here):
+        return None
+    above, below = lines_of(view.text[: place.start])[-2:-1], lines_of(view.text[place.end :])[1:2]
+    if any(line.strip() and line in given for line in (*above, *below)):
+        return None
+    return merged(view.text, place, here, given)
 
 
 def _name(asked: Sequence[str], region: Region) -> str:
