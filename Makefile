@@ -52,7 +52,7 @@ tests: $(READY)
 # needs. Some 1,000 MB; the tests of what cannot be had are skipped with their reason.
 JUDGES := $(VENV)/judges
 MCP := $(addprefix @modelcontextprotocol/,sdk client server-everything server-filesystem server-memory)
-SERVERS := prettier@3 typescript@5 typescript7@npm:typescript@7 typescript-language-server bash-language-server
+SERVERS := prettier@3 typescript@5 typescript7@npm:typescript@7 typescript-language-server bash-language-server axe-core@4
 NPM := npm install --silent --no-save --no-package-lock --no-audit --no-fund --ignore-scripts
 real: $(READY)
 	@$(MAKE) --no-print-directory -j 5 real-packages real-litellm real-mcp real-templates real-servers real-schema real-suites real-dojo

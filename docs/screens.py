@@ -9,10 +9,13 @@ import os
 import re
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from toolwright.app.desk import Desk
 from toolwright.app.opened import Opened
@@ -33,12 +36,16 @@ HERE = Path(__file__).parent
 SIZES = ((80, 24), (120, 40), (200, 50))
 SHOWN = {"question": (112, 34), "conversation": (132, 44), "undo": (112, 34)}
 """The screens of docs/, and how large they are there."""
-RULES = {"permission": {"bash": {"rm *": "ask"}, "edit": "ask"}}
+RULES = {"permission": {"bash": {"rm *": "ask"}, "edit": {"*.py": "ask"}}}
 STORY: ScriptedTurn = {
     "text": "A basket holds prices; `add` puts one in as often as `count` says.\n\n" * 40,
     "chunk": 8,
     "gap": 0.01,
 }
+
+
+LONGEST = 120
+"""Seconds that a screen may take to come."""
 
 
 class Screens:
@@ -48,6 +55,8 @@ class Screens:
         self.project, self.size, self.keep = project, size, keep
         self.app: Conversation
         self.pilot: Pilot[int]
+        self.question: Screen[Any] | None = None
+        """The last that was saved."""
 
     async def draw(self) -> None:
         background = Background()
@@ -57,16 +66,18 @@ class Screens:
             model = ScriptedModel(*turns("python3"), STORY, title={"text": "Fix the basket"})
             workspace = make_workspace(self.project, model=model, user=answer_later, config=RULES, keep=True)
             opened.append(await workspace.__aenter__())
-            return Opened(desk=Desk(project=LocalProject(workspace), agent="build"))
+            return Opened(desk=Desk(project=LocalProject(workspace), agent="build"), theme="dark")
 
         os.environ["COLUMNS"] = str(self.size[0])
         self.app = Conversation(background, opening)
-        async with self.app.run_test(size=self.size) as pilot:
-            self.pilot = pilot
-            await self._screens()
-        for workspace in opened:
-            background.wait(workspace.close())
-        background.close()
+        try:
+            async with self.app.run_test(size=self.size) as pilot:
+                self.pilot = pilot
+                await self._screens()
+        finally:
+            for workspace in opened:
+                background.wait(workspace.close())
+            background.close()
 
     async def _screens(self) -> None:
         app, press = self.app, self.pilot.press
@@ -118,11 +129,21 @@ class Screens:
         self.save(name)
 
     async def asked(self, name: str) -> None:
-        await self.until(lambda: isinstance(self.app.screen, PermissionDialog) and self.app.screen.armed)
+        """Save a question; one that has just been answered may still be the screen, and takes no key any more."""
+
+        def is_new() -> bool:
+            screen = self.app.screen
+            return isinstance(screen, PermissionDialog) and screen.armed and screen is not self.question
+
+        await self.until(is_new)
+        self.question = self.app.screen
         self.save(name)
 
     async def until(self, true: Callable[[], bool]) -> None:
+        until = time.monotonic() + LONGEST
         while not true():
+            if time.monotonic() > until:
+                raise TimeoutError(f"It never came to what is waited for:\n{self.text}")
             await self.pilot.pause(0.05)
 
     @property

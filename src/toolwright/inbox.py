@@ -20,6 +20,8 @@ _SCOPES: tuple[str, ...] = get_args(Scope)
 
 NOBODY = "nobody can be asked in this run: go on without it"
 UNANSWERED = "nobody has answered within"
+REFUSED, ADVICE = "The user refused", " and says: "
+"""How the error of a refused call begins, and what stands before the words of who refused it."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -337,5 +339,5 @@ def rejected(what: str, reply: Reply) -> PermissionRejected:
         told = f"{what} was refused, because {reply.message}. Nothing was done; go on without it."
         return PermissionRejected(told, advice=reply.message)
     if reply.message:
-        return PermissionRejected(f"The user refused {what} and says: {reply.message}", advice=reply.message)
-    return PermissionRejected(f"The user refused {what}. Nothing was done; do not try it again another way.")
+        return PermissionRejected(f"{REFUSED} {what}{ADVICE}{reply.message}", advice=reply.message)
+    return PermissionRejected(f"{REFUSED} {what}. Nothing was done; do not try it again another way.")

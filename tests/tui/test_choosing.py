@@ -38,7 +38,8 @@ async def picker(stage: Stage) -> Picker:
 
 
 async def test_a_model_is_picked_by_typing_and_its_thinking_by_name(project: Path) -> None:
-    async with on_stage(project) as stage:
+    keyed = {"provider": {"anthropic": {"options": {"apiKey": "k"}}}}
+    async with on_stage(project, config=keyed) as stage:
         await stage.press("ctrl+l")
         await picker(stage)
         stage.app.screen.query_one(Input).value = "claude-sonnet-4-5"
@@ -48,6 +49,15 @@ async def test_a_model_is_picked_by_typing_and_its_thinking_by_name(project: Pat
         await stage.see("claude-sonnet-4-5")
         await stage.type("/variant high")
         await stage.see("claude-sonnet-4-5 high")
+
+
+async def test_a_model_without_a_key_asks_for_the_key_first(project: Path) -> None:
+    async with on_stage(project) as stage:
+        await stage.type("/model openai/gpt-4.1")
+        await stage.see("paste the key")
+        await stage.press("escape")
+        await stage.until(lambda: len(stage.app.screen_stack) == 1, "the conversation")
+        assert not stage.talk.desk.model, "nothing was chosen that cannot answer"
 
 
 async def test_tab_goes_on_to_the_next_agent_and_a_picker_lists_all(project: Path) -> None:
@@ -235,7 +245,7 @@ async def test_one_steps_into_a_subagent_while_it_works_and_back(project: Path) 
     turns = (task, child, {"text": "Seen it.", "match": "CHILD"}, {"text": "All done."})
     async with on_stage(project, *turns) as stage:
         await stage.type("go")
-        await stage.see("Ctrl-G steps into it")
+        await stage.see("Ctrl-G opens it")
         await stage.see("│ bash")
         await stage.press("ctrl+g")
         await stage.see("(Esc goes back)")

@@ -27,7 +27,7 @@ async def test_without_a_model_one_is_connected_with_its_key_and_the_prompt_is_k
         await stage.talk.refresh()
         await stage.type("fix the basket")
         await stage.until(lambda: isinstance(stage.app.screen, Picker), "the providers")
-        assert "nothing that serves models" in stage.words
+        assert "no model server runs" in stage.words
         await stage.press(*"anthropic", "enter")
         await stage.until(lambda: isinstance(stage.app.screen, KeyDialog), "the line for the key")
         stage.app.screen.query_one(Input).value = "sk-secret"
@@ -74,10 +74,10 @@ def test_models_chosen_lately_come_first_then_those_with_a_key() -> None:
 
 def test_a_model_tells_its_price_its_room_what_it_can_do_and_whether_there_is_a_key() -> None:
     model = ModelChoice(
-        full_name="a/one", name="One", context=200_000, input_price=3, output_price=15, can=("thinks", "sees")
+        full_name="a/one", name="One", context=200_000, input_price=3, output_price=15, can=("reasoning", "images")
     )
     told = " ".join(model.line.split())
-    assert told == "a/one One · 200k · $3 in, $15 out · thinks, sees · no key: /connect"
+    assert told == "a/one One · no key · 200k · $3 in, $15 out · reasoning, images"
 
 
 def test_servers_on_this_machine_come_before_providers_and_those_with_a_key_before_the_others() -> None:

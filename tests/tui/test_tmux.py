@@ -2,10 +2,11 @@
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,6 +30,17 @@ TURNS: tuple[ScriptedTurn, ...] = (
     {"text": "Done, with `strict`.\n\n```python\nx = 1\n```\n"},
 )
 
+WORK: tuple[ScriptedTurn, ...] = (
+    call("glob", pattern="*.py"),
+    call("todowrite", todos=[{"content": "Fix the sum", "status": "completed", "priority": "low", "id": "1"}]),
+    call("write", filePath="CHANGES.md", content="# Changes\n"),
+    call("bash", command="until [ -e go ]; do sleep 0.1; done", description="Wait"),
+    call("read", filePath="basket.py"),
+    call("edit", filePath="basket.py", oldString="    return 0", newString=LONG),
+    {"text": "Done, *with* [a link](https://example.org)."},
+)
+"""All that a turn shows, and a command that waits until the test lets it go."""
+TW = shlex.join([sys.executable, "-m", "toolwright"])
 LOOKS = 150
 """Looks at the screen between two presses of a key."""
 
@@ -51,6 +63,17 @@ class Tmux:
     def screen(self, *, codes: bool = False) -> str:
         return self.run("capture-pane", "-p", *(("-e",) if codes else ()))
 
+    def enter(self, line: str) -> None:
+        self.type(line)
+        self.press("Enter")
+
+    def until(self, true: Callable[[str], object]) -> str:
+        """Wait until the screen is as it is to be."""
+        left = patience_left()
+        while not true(shown := self.screen()):
+            assert left(), f"it never came:\n{shown}"
+        return shown
+
     def see(self, text: str, keys: str = "") -> str:
         """Wait until a text is there, pressing keys now and then: a question takes no answer in its first moment."""
         left = patience_left()
@@ -64,27 +87,36 @@ class Tmux:
 
 
 @contextmanager
-def tw_in_tmux(
-    project: Path, size: tuple[int, int], variables: str = "", term: str = "tmux-256color"
-) -> Iterator[Tmux]:
-    """An interactive shell in which tw runs."""
-    (project / "basket.py").write_text("def total(prices, counts):\n    return 0\n")
-    script = project.parent / "turns.json"
-    script.write_text(json.dumps(TURNS))
-    home = project.parent / "home"
-    settings = home / ".config/toolwright/toolwright.json"
-    settings.parent.mkdir(parents=True)
-    settings.write_text(json.dumps({"permission": {"edit": "ask"}, "model": f"scripted/{script}"}))
+def shell_in_tmux(project: Path, size: tuple[int, int], variables: str = "") -> Iterator[Tmux]:
+    """An interactive shell in the folder of a project, with a home of its own."""
     tmux = Tmux(project.parent / "tmux")
-    shell = f"cd '{project}' && HOME='{home}' TERM={term} {variables} exec bash --norc -i"
+    shell = f"cd '{project}' && HOME='{project.parent / 'home'}' {variables} PS1='sh> ' exec bash --norc -i"
     tmux.run("new-session", "-d", "-x", str(size[0]), "-y", str(size[1]), shell)
     try:
-        tmux.type(f"'{sys.executable}' -m toolwright")
-        tmux.press("Enter")
-        tmux.see("build ·")
         yield tmux
     finally:
         tmux.run("kill-server")
+
+
+@contextmanager
+def tw_in_tmux(
+    project: Path,
+    size: tuple[int, int],
+    variables: str = "",
+    term: str = "tmux-256color",
+    turns: Sequence[ScriptedTurn] = TURNS,
+) -> Iterator[Tmux]:
+    """tw at work in a shell, answered by a script."""
+    (project / "basket.py").write_text("def total(prices, counts):\n    return 0\n")
+    script = project.parent / "turns.json"
+    script.write_text(json.dumps(turns))
+    settings = project.parent / "home/.config/toolwright/toolwright.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps({"permission": {"edit": {"*.py": "ask"}}, "model": f"scripted/{script}"}))
+    with shell_in_tmux(project, size, f"TERM={term} {variables}") as tmux:
+        tmux.enter(TW)
+        tmux.see("build ·")
+        yield tmux
 
 
 @pytest.mark.parametrize(("size", "most"), [((60, 20), 10), ((80, 24), 12), ((120, 40), 16)])
@@ -144,3 +176,53 @@ def test_few_colours_or_none_are_enough(project: Path, variables: str, term: str
         if variables.startswith("NO_COLOR"):
             assert codes <= {"", "0", "1", "2", "3", "4", "7", "22", "23", "24", "27", "39", "49"}
         assert re.search(r"2 -\s+return 0", tmux.screen())
+
+
+def test_the_first_minute_leads_from_no_key_to_a_model_and_loses_no_prompt(project: Path) -> None:
+    bare = f"env -i PATH=/usr/bin:/bin LANG=C.UTF-8 TERM=tmux-256color HOME={shlex.quote(str(project.parent))} {TW}"
+    with shell_in_tmux(project, (80, 24)) as tmux:
+        tmux.enter(f"{bare} 'hello there'")
+        tmux.see("Connect a model")
+        tmux.type("anthropic")
+        tmux.until(lambda shown: "Anthropic" in shown and "OpenAI" not in shown)
+        tmux.press("Enter")
+        tmux.see("paste the key")
+        tmux.type("sk-of-nobody")
+        tmux.see("•" * 12)
+        tmux.press("Enter")
+        shown = tmux.see("Models of Anthropic")
+        assert "sk-of-nobody" not in shown
+        assert re.search(r"anthropic/claude-\S+ +[\d,]+k · \$[\d.]+ in, \$[\d.]+ out · reasoning", shown)
+        tmux.press("Escape")
+        tmux.until(lambda shown: "No model yet." in shown and "hello there" in shown)
+        tmux.press("C-c")
+        tmux.see("Ask anything")
+        tmux.enter("/model anthropic/claude-haiku-4-5")
+        tmux.see("build · anthropic/claude-haiku-4-5")
+        tmux.press("C-d")
+        tmux.see("sh>")
+        tmux.enter(f"clear; {bare}")
+        tmux.see("build · anthropic/claude-haiku-4-5")
+
+
+def test_a_turn_tells_what_is_done_and_its_changes_can_be_read(project: Path) -> None:
+    with tw_in_tmux(project, (120, 40), turns=WORK) as tmux:
+        tmux.enter("fix the sum")
+        tmux.see("running bash  until [ -e go ]")
+        (project / "go").touch()
+        tmux.see("Allow once")
+        shown = tmux.see("2 files changed, +2 -1", keys="y")
+        assert "  ▌ fix the sum" in shown, "a margin, and a bar beside what the person said"
+        assert "• glob  *.py  (1 file)" in shown
+        assert re.search(r"• todowrite .*\(1 done\)", shown)
+        assert re.search(r"• write  CHANGES\.md[^\n]*\n\s+1 \+ # Changes", shown)
+        assert "Done, with a link (https://example.org)." in shown
+        assert "todo 1/1" in shown
+        assert re.search(r"basket\.py  \+1 -1", shown), "what was changed stands in the panel"
+        (project / "basket.py").write_text("all = 'different'\n")
+        tmux.enter("/diff")
+        tmux.see("What the session has changed")
+        tmux.see("others have changed it since")
+        tmux.press("Escape")
+        tmux.run("resize-window", "-x", "200", "-y", "50")
+        tmux.until(lambda shown: re.search(r"2 -\s+return 0 .* 2 \+\s+return sum", shown))

@@ -34,8 +34,8 @@ class ModelChoice:
         size = f"{self.context // 1000:,}k" if self.context else ""
         paid = self.input_price or self.output_price
         price = f"${self.input_price:g} in, ${self.output_price:g} out" if paid else "free" if self.ready else ""
-        told = ["" if self.full_name.endswith(self.name) else self.name, size, price, ", ".join(self.can)]
-        told.append("" if self.ready else "no key: /connect")
+        name = "" if self.full_name.endswith(self.name) else self.name
+        told = [name, "" if self.ready else "no key", size, price, ", ".join(self.can)]
         return f"{self.full_name:<36} {' · '.join(filter(None, told))}"
 
 
@@ -85,4 +85,4 @@ def connectable(providers: Sequence[ProviderChoice], local: Sequence[str]) -> It
     places = {name: number for number, name in enumerate(_KNOWN_BEST)}
     for one in sorted(providers, key=lambda one: (not one.ready, places.get(one.id, len(places)), one.name.lower())):
         missing = "paste a key or log in" if one.login else "paste a key"
-        yield one.id, f"{one.name:<36} {'has a key' if one.ready else missing}"
+        yield one.id, f"{one.name:<36} {'connected' if one.ready else missing}"

@@ -473,7 +473,7 @@ def answer_later(_: Question) -> Reply | None:
 
 
 def _choice(model: ModelInfo, *, is_ready: bool) -> ModelChoice:
-    able = {"thinks": model.reasoning, "sees": "image" in model.accepts, "no tools": not model.tools}
+    able = {"reasoning": model.reasoning, "images": "image" in model.accepts, "no tools": not model.tools}
     return ModelChoice(
         full_name=model.full_name,
         name=model.name,

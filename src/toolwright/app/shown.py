@@ -52,6 +52,8 @@ class Looks:
         subject = self.subject(part.tool, state.input) or (state.title if isinstance(state, Completed) else "")
         verb, kind = look.verb or part.tool, look.kind_of(state.input)
         additions, deletions = _counts(metadata)
+        if additions is None and kind == "edit" and isinstance(state, Completed):
+            additions, deletions = _written(state.input)
         return CallView(
             verb=verb,
             subject=subject,
@@ -131,6 +133,12 @@ def _counts(metadata: JsonView) -> tuple[int, int] | tuple[None, None]:
         return None, None
     counted = [line[:1] for line in lines if line[:4] not in ("+++ ", "--- ")]
     return counted.count("+"), counted.count("-")
+
+
+def _written(arguments: JsonView) -> tuple[int, int] | tuple[None, None]:
+    """Count the lines of a file that was not there before."""
+    content = arguments.get("content")
+    return (len(content.splitlines()), 0) if isinstance(content, str) else (None, None)
 
 
 def _note(arguments: JsonView, metadata: JsonView) -> str:

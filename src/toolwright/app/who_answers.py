@@ -22,6 +22,9 @@ async def model(desk: Desk, name: str) -> Outcome:
     """List the models, or take one."""
     if "/" not in name:
         return await _models(desk, lambda one: name in one)
+    choices = await desk.project.model_choices()
+    if any(one.full_name == name and not one.ready for one in choices):
+        return await connect(desk, name.partition("/")[0])
     desk.choose_model(name)
     await desk.project.remember_model(name)
     return brief(f"{name} from the next prompt on")
@@ -32,7 +35,7 @@ async def _models(desk: Desk, fits: Callable[[str], bool]) -> Pick:
     current = await desk.next_model()
     models = ordered(await desk.project.model_choices(), await desk.project.recent_models(), current)
     return Pick(
-        title="Models",
+        title="Models (dollars for a million tokens)",
         entries=[(one.full_name, one.line) for one in models if fits(one.full_name)],
         chosen=current,
         hint="/model PROVIDER/MODEL takes one from the next prompt on",
@@ -56,7 +59,7 @@ async def connect(desk: Desk, what: str) -> Outcome:
     if found is not None and found.ready:
         more = [(f"{service.id} account", "another key or account, with a name of its own")]
         models = await _models(desk, lambda one: one.startswith(f"{name}/"))
-        return replace(models, entries=[*models.entries, *more])
+        return replace(models, title=f"Models of {service.name}", entries=[*models.entries, *more])
     if service.login:
         ways = [(f"{name} key", "paste a key"), (f"{name} login", "log in")]
         return Pick(title=f"Connect {service.name}", entries=ways, hint="/connect PROVIDER key, or login")
@@ -69,10 +72,8 @@ _WAYS: Mapping[str, Act] = {"key": "connect", "login": "login", "account": "acco
 
 async def _connectable(desk: Desk, providers: "Sequence[ProviderChoice]") -> Pick:
     local = (await desk.project.usable_models()).local
-    where = "found on this machine: nothing that serves models" if not local else "servers on this machine come first"
-    return Pick(
-        title=f"Connect a model ({where})", entries=list(connectable(providers, local)), hint="/connect PROVIDER"
-    )
+    where = "" if local else " (no model server runs on this machine)"
+    return Pick(title=f"Connect a model{where}", entries=list(connectable(providers, local)), hint="/connect PROVIDER")
 
 
 async def account(desk: Desk, name: str) -> Outcome:
@@ -98,18 +99,18 @@ async def account(desk: Desk, name: str) -> Outcome:
 
 
 async def variant(desk: Desk, name: str) -> Outcome:
-    """Choose how hard the model thinks."""
+    """Choose the effort of the model's reasoning."""
     current = await desk.next_model()
     known = await desk.project.variants(current)
     if not known:
-        raise UsageError(f"{current or 'No model'} cannot be told how hard to think.")
+        raise UsageError(f"{current or 'No model'} has no reasoning effort to choose.")
     if not name:
-        entries = [(USUAL, "as usual"), *((one, one) for one in known)]
-        return Pick(title="How hard it thinks", entries=entries, chosen=desk.variant or USUAL, hint="/variant NAME")
+        entries = [(USUAL, "default"), *((one, one) for one in known)]
+        return Pick(title="Reasoning effort", entries=entries, chosen=desk.variant or USUAL, hint="/variant NAME")
     if name not in (USUAL, *known):
         raise UsageError(f"There is no variant {name!r}. There are: {', '.join(known)}.")
     desk.variant = "" if name == USUAL else name
-    return brief(f"thinks {'as usual' if name == USUAL else name} from the next prompt on")
+    return brief(f"reasoning effort: {'default' if name == USUAL else name}, from the next prompt on")
 
 
 async def agent(desk: Desk, name: str) -> Outcome:

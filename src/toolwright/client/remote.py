@@ -445,7 +445,11 @@ class RemoteProject:
 
 def _choice(name: str, model: Json, ready: bool) -> ModelChoice:
     cost, limit = model.get("cost") or {}, model.get("limit") or {}
-    able = {"thinks": model.get("reasoning"), "sees": model.get("attachment"), "no tools": not model.get("tool_call")}
+    able = {
+        "reasoning": model.get("reasoning"),
+        "images": model.get("attachment"),
+        "no tools": not model.get("tool_call"),
+    }
     return ModelChoice(
         full_name=name,
         name=str(model.get("name", "")),

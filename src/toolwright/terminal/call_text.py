@@ -54,10 +54,10 @@ def headline_of(question: Question, directory: Path) -> str:
     return _one_line(f"{question.agent or 'The agent'}{whom} wants to {wish(question, str(directory))}")
 
 
-def call_lines(question: Question, columns: int = 0) -> list[str]:
-    """The command, or every argument that nothing shows better."""
+def call_lines(question: Question, columns: int = 0, headed: str = "") -> list[str]:
+    """The command, or every argument that nothing shows better: neither the difference nor the headline above it."""
     command = command_of(question)
-    return list(_arguments(question, columns)) if command is None else behind_bar(command, columns)
+    return list(_arguments(question, columns, headed)) if command is None else behind_bar(command, columns)
 
 
 def warnings(question: Question, columns: int = 0) -> list[str]:
@@ -77,13 +77,19 @@ def command_of(question: Question) -> str | None:
 def facts(question: Question, directory: Path) -> Iterator[tuple[str, list[str]]]:
     """What the call was understood to do, by kind: what a command runs, reads and changes, and whom it reaches."""
     command = command_of(question)
+    known: set[str] = set()
     if command is not None:
-        yield from _understood(command, question, directory)
+        for name, entries in _understood(command, question, directory):
+            known.update(entries)
+            yield name, entries
     for permission, patterns in ((question.permission, question.patterns), *_also(question)):
         if permission == "external_directory":
             yield "outside", [*patterns]
         elif permission == "network":
             yield "reaches", ["any host, for nothing here holds it to some" if one == "*" else one for one in patterns]
+        elif permission == "edit" and command is not None:
+            # What is seen only once the command is at work stands on no line of it.
+            yield "changes", [one for one in patterns if one not in known]
         elif command is None and permission != question.tool and not question.metadata.get("diff"):
             yield "asks for", [f"{permission}: {', '.join(patterns)}"]
 
@@ -120,10 +126,10 @@ def _one_line(text: object) -> str:
     return visible(str(text), lines=False)
 
 
-def _arguments(question: Question, columns: int) -> Iterator[str]:
+def _arguments(question: Question, columns: int, headed: str) -> Iterator[str]:
     left_out = _IN_DIFF if question.metadata.get("diff") else ()
     for name, value in question.arguments.items():
-        if name in left_out:
+        if name in left_out or (isinstance(value, str) and headed.endswith(f" {value}")):
             continue
         text = value if isinstance(value, str) else _as_json(value)
         more = f" … ({len(text) - LONGEST} more characters)" if len(text) > LONGEST else ""

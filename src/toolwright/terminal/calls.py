@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from toolwright.app.shown import view_of
 from toolwright.app.words import duration
 from toolwright.diff import unified
+from toolwright.inbox import ADVICE, REFUSED
 from toolwright.parts import Completed, Failed, ToolPart
 from toolwright.terminal.screen import DIM, GREEN, RED
 
@@ -30,7 +31,8 @@ def ending(part: ToolPart) -> str:
     if not isinstance(part.state, Completed | Failed):
         return ""
     span = part.state.time
-    seconds = ((span.end or span.start) - span.start) / 1000
+    asks = "answers" in (part.state.metadata or {})
+    seconds = 0.0 if asks else ((span.end or span.start) - span.start) / 1000
     told = [note] if (note := view_of(part).note) else []
     if seconds >= 2:
         told.append(duration(seconds))
@@ -40,6 +42,9 @@ def ending(part: ToolPart) -> str:
 def details(part: ToolPart, shown: int = 0) -> Iterator[tuple[str, str]]:
     """Lines below the headline, each with its colour; `shown` lines of the output have been shown already."""
     match part.state:
+        case Failed(error=error) if error.startswith(REFUSED):
+            _, _, advice = error.partition(ADVICE)
+            yield f"You refused it{f': {advice}' if advice else '.'}", RED
         case Failed(error=error):
             reason = [line for line in error.strip().splitlines() if line.strip()]
             yield from ((line, RED) for line in reason[:REASON])

@@ -255,7 +255,8 @@ def spent(result: TurnResult, seconds: float) -> str:
     if result.changes:
         added, removed = sum(one.additions for one in result.changes), sum(one.deletions for one in result.changes)
         count = len(result.changes)
-        told.append(f"{plural(count, 'file')} changed, +{added} -{removed}")
+        lines = f", +{added} -{removed}" if added or removed else ""
+        told.append(f"{plural(count, 'file')} changed{lines}")
     if result.evidence is not None:
         against = next((one.text for one in result.evidence.reasons if one.weight != "note"), "")
         told.append(result.evidence.verdict.replace("_", " ") + (f": {against}" if against else ""))

@@ -59,7 +59,8 @@ async def write(
     return Result(
         with_remarks(output, outcomes),
         title=place.relative,
-        metadata={"diagnostics": diagnostics(outcomes), "filepath": str(place.path), "exists": old is not None},
+        metadata={"diagnostics": diagnostics(outcomes), "filepath": str(place.path), "exists": old is not None}
+        | ({"diff": metadata["diff"]} if old is not None else {}),
     )
 
 

@@ -146,7 +146,10 @@ class Conversation(App[int]):
         await commands.load()
         await talk.refresh()
         if not talk.next_model:
-            await commands.tell_no_model()
+            talk.usable = await talk.call(talk.project.usable_models())
+            self.refresh_edges()
+            if self.is_inline:
+                await commands.tell_no_model()
             # What comes with the start is a prompt like any other: it asks for a model by itself.
             if not opened.prompt and not self._early:
                 self.run_worker(self._carry_out("/connect"), exit_on_error=False)

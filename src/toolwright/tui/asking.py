@@ -168,10 +168,10 @@ class ChoiceDialog(Asking[tuple[str, ...] | None]):
 
     def on_mount(self) -> None:
         self.query_one("#own").display = not self.choice.options
-        keys = ["a number or Enter answers"] if self.choice.options else []
-        keys += ["Space picks several"] if self.choice.multiple else []
-        keys += ["o for your own words"] if self.choice.custom and self.choice.options else []
-        self.tell(", ".join([*keys, "Esc declines"]))
+        keys = ["↑↓ or a number, Enter answer"] if self.choice.options else []
+        keys += ["Space select several"] if self.choice.multiple else []
+        keys += ["o your own words"] if self.choice.custom and self.choice.options else []
+        self.tell(" · ".join([*keys, "Esc decline"]))
         self._show()
 
     def _arm(self) -> None:

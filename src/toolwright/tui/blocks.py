@@ -284,9 +284,10 @@ class CallBlock(Block):
         done = isinstance(state, Completed)
         mark, code = ("✗", RED) if isinstance(state, Failed) else ("•", DIM) if done else ("…", YELLOW)
         first = f"{indent}{mark} {self.part.tool}"
-        rest = visible(f"{headline(self.part)}{ending(self.part)}", lines=False)[len(self.part.tool) :]
+        rest, end = visible(headline(self.part), lines=False)[len(self.part.tool) :], ending(self.part)
         if not whole:
-            rest = clipped(rest, max(0, columns - len(first)))
+            rest = clipped(rest, max(0, columns - len(first) - len(end)))
+        rest = clipped(f"{rest}{end}", max(0, columns - len(first))) if not whole else f"{rest}{end}"
         return fitted([(visible(first, lines=False), code), (rest, "" if done else code)], columns)
 
     def _below(self, columns: int, *, whole: bool) -> Iterator[Line]:
@@ -326,7 +327,7 @@ class CallBlock(Block):
         calls = [one for one in _metadata(self.part).get("summary") or () if isinstance(one, dict)]
         for one in calls if whole else calls[-LIVE:]:
             page.line(_clipped(f"│ {_summary(one)}", columns), DIM)
-        page.line(_clipped("│ Ctrl-G steps into it", columns), DIM)
+        page.line(_clipped("│ Ctrl-G opens it", columns), DIM)
         if whole and isinstance(self.part.state, Completed):
             page.line(self.part.state.output)
 

@@ -187,4 +187,4 @@ class Choosing:
 
 def _session_line(info: SessionInfo) -> str:
     when = time.strftime("%d %b %H:%M", time.localtime((info.time.updated or info.time.created) / 1000))
-    return f"{when}  {info.title}  ({info.slug or info.id[-6:]})"
+    return f"{info.title:<40}  {when}  {info.slug or info.id[-6:]}"

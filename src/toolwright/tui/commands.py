@@ -128,7 +128,7 @@ class Commands(Choosing):
         ]
         more = (
             "Enter sends, Shift-Enter or Ctrl-J begins a line, ↑ and ↓ walk through earlier prompts",
-            "readline's keys edit",
+            "Ctrl-A and Ctrl-E go to the ends of a line, Ctrl-W and Ctrl-U delete before the cursor, Ctrl-K behind it",
         )
         await self.app.ask(TextDialog("Keys", [*lines, *([(f"  {line}", DIM)] for line in more)]))
 

@@ -38,8 +38,8 @@ _STYLES = {
     "35": "$text-secondary",
     ADDED: "on $added",
     REMOVED: "on $removed",
-    ADDED_WORD: "bold on $added-word",
-    REMOVED_WORD: "bold on $removed-word",
+    ADDED_WORD: "bold $word on $added-word",
+    REMOVED_WORD: "bold $word on $removed-word",
 }
 
 
@@ -65,6 +65,10 @@ class Dialog(ModalScreen[T]):
     Dialog #foot { color: $text-muted; height: auto; }
     Dialog OptionList { height: auto; background: $panel; padding: 0; }
     Dialog OptionList, Dialog OptionList:focus { border: none; background-tint: transparent; }
+    Dialog OptionList:focus > .option-list--option-highlighted {
+        color: $block-cursor-blurred-foreground; background: $block-cursor-blurred-background;
+        text-style: $block-cursor-blurred-text-style;
+    }
     Dialog #offers { margin-top: 1; }
     Dialog Input { border: none; height: 1; background: $background; padding: 0 1; }
     """
@@ -228,7 +232,7 @@ class Picker(Dialog[str | None]):
         self._shown = [name for name, _ in found]
         options.clear_options()
         room = max(20, self.size.width - 4)
-        options.add_options([Option(Content(clipped(visible(text, lines=False), room))) for _, text in found])
+        options.add_options([Option(_entry(clipped(visible(text, lines=False), room))) for _, text in found])
         # Once something is typed, the first that fits is meant.
         at = self._shown.index(self.chosen) if self.chosen in self._shown and not wanted else 0
         options.highlighted = at if found else None
@@ -237,6 +241,12 @@ class Picker(Dialog[str | None]):
         at = self.query_one(OptionList).highlighted
         if at is not None:
             self.dismiss(f"{before}{self._shown[at]}")
+
+
+def _entry(text: str) -> Content:
+    """The name of an entry meets the eye; what is told of it stands behind two blanks."""
+    name, gap, rest = text.partition("  ")
+    return Content.assemble((name, "bold"), gap + rest)
 
 
 class LineDialog(Dialog[str | None]):
@@ -271,7 +281,7 @@ class TextDialog(Dialog[None]):
 
     def on_mount(self) -> None:
         self.read(self.lines)
-        self.tell("Esc or Enter closes, Page Up and Page Down scroll")
+        self.tell("Page Up and Page Down scroll · Esc close")
 
     def on_key(self, event: events.Key) -> None:
         if event.key in ("enter", "q"):

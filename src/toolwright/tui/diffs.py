@@ -11,8 +11,8 @@ from toolwright.display import visible
 from toolwright.terminal.screen import DIM
 from toolwright.tui.page import Line, fitted
 
-WIDE: Final = 160
-"""Columns from which on two texts fit beside each other."""
+WIDE: Final = 150
+"""Columns from which on two texts fit beside each other: those of a screen of 160 but for its edges."""
 ADDED, REMOVED = "added", "removed"
 ADDED_WORD, REMOVED_WORD = "added-word", "removed-word"
 """The codes of what is new and what is gone: the row, and the words that differ in a line that was changed."""

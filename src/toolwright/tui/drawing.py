@@ -14,7 +14,7 @@ from toolwright.session.events import (
 )
 from toolwright.terminal.columns import clipped
 from toolwright.tui.feed import Feed
-from toolwright.tui.frame import ROOMY, WIDE, Edge, footer, has_news, panel, progress, waiting
+from toolwright.tui.frame import ROOMY, WIDE, Edge, footer, greeting, has_news, panel, progress, waiting
 from toolwright.tui.scrollback import Scrollback
 from toolwright.tui.story import Story
 from toolwright.tui.surroundings import STOPPED, is_gone, title_of
@@ -121,6 +121,7 @@ class Drawing:
         self._follow_story()
         self.app.transcript.look()
         self._pour()
+        self.app.transcript.greet(greeting(talk, columns))
         self.app.edge("progress", progress(talk, columns))
         self.app.edge("waiting", waiting(talk, columns))
         self.app.edge("footer", footer(talk, columns))
@@ -137,7 +138,7 @@ class Drawing:
 
     def _heading(self) -> str:
         talk, inside = self.talk, self.inside
-        title = talk.session.title if talk.session else str(talk.project.directory)
+        title = talk.session.title if talk.session else ""
         if title.startswith(UNTITLED):
             title = talk.story.first_words() or title
         told = f"subagent {inside.session_id[-6:]} of {title}   (Esc goes back)" if inside else title

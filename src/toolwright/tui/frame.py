@@ -1,6 +1,7 @@
 """The edges of the screen: what is under way, what waits, who answers, and a panel beside it where there is room."""
 
 import time
+from pathlib import Path
 
 from textual.content import Content
 from textual.widgets import Static
@@ -12,8 +13,11 @@ from toolwright.parts import Running
 from toolwright.terminal.calls import headline, todo_line
 from toolwright.terminal.columns import clipped
 from toolwright.terminal.renderer import last_line
+from toolwright.terminal.screen import BOLD, DIM, YELLOW
+from toolwright.tui.page import Line
 from toolwright.tui.still import Still
 from toolwright.tui.talk import MODES, Talk
+from toolwright.version import VERSION
 
 WIDE, ROOMY = 120, 150
 """Columns from which on there is room for the panel if it tells something new, and from which on it is always there."""
@@ -73,7 +77,8 @@ def waiting(talk: Talk, columns: int) -> str:
 
 def footer(talk: Talk, columns: int) -> Content:
     """Who answers, and what it has taken."""
-    told = [f"{talk.next_model or 'no model, /model'}{f' {talk.desk.variant}' if talk.desk.variant else ''}"]
+    model = clipped(talk.next_model or "no model: /connect", columns // 2)
+    told = [f"{model} {talk.desk.variant}" if talk.desk.variant else model]
     if MODES[talk.mode]:
         told.append(MODES[talk.mode])
     use = talk.use
@@ -93,6 +98,39 @@ def footer(talk: Talk, columns: int) -> Content:
     return Content.assemble((agent, "bold $text-accent"), (f" · {rest}", ""))
 
 
+def greeting(talk: Talk, columns: int) -> list[Line]:
+    """What an empty session shows: where one is, and what there is to begin with."""
+    branch = branch_of(talk.project.here)
+    lines: list[Line] = [
+        [("toolwright ", BOLD), (VERSION, DIM)],
+        [(f"{_folder(talk)}{f' on {branch}' if branch else ''}", DIM)],
+        [],
+    ]
+    hints = _HINTS
+    if not talk.next_model:
+        lines += [[("No model yet.", YELLOW)], []]
+        keys, local = (talk.usable.keys, talk.usable.local) if talk.usable else ((), ())
+        found = [(f"/model {name}", "there is a key for it") for name in keys[:3]]
+        found += [(f"/model {name}", "runs on this machine") for name in local[:3]]
+        hints = (
+            *found,
+            ("/connect", "a server on this machine, or a provider"),
+            ("/demo", "a session without a model"),
+        )
+    wide = max(len(key) for key, _ in hints) + 2
+    lines += [[(f"{key:<{wide}}", BOLD), (text, DIM)] for key, text in hints]
+    return [[(clipped(visible(text, lines=False), columns), code) for text, code in line] for line in lines]
+
+
+_HINTS: tuple[tuple[str, str], ...] = (
+    ("/", "commands"),
+    ("@", "files and agents"),
+    ("Tab", "the next agent"),
+    ("Ctrl-R", "earlier sessions"),
+    ("?", "all keys"),
+)
+
+
 def has_news(talk: Talk) -> bool:
     """Whether the panel would tell what stands nowhere else."""
     return bool(talk.todos or talk.story.children() or talk.story.changed_files())
@@ -101,13 +139,12 @@ def has_news(talk: Talk) -> bool:
 def panel(talk: Talk, columns: int) -> Content:
     """The same and more, with room: how full the context is, the todos, the subagents."""
     branch = branch_of(talk.project.here)
-    parts: list[tuple[str, list[str]]] = [
-        ("folder", [str(talk.project.directory), *([f"on {branch}"] if branch else [])])
-    ]
+    parts: list[tuple[str, list[str]]] = [("folder", [_folder(talk), *([f"on {branch}"] if branch else [])])]
     if talk.use is not None:
         full = f" of {talk.use.limit:,}" if talk.use.limit else ""
         parts.append(("context", [f"{talk.use.context:,}{full}"]))
-        parts.append(("cost", [money(talk.use.cost)]))
+        if talk.use.cost:
+            parts.append(("cost", [money(talk.use.cost)]))
     if talk.todos:
         parts.append(("todo", [todo_line(one.status, one.content) for one in talk.todos]))
     if children := talk.story.children():
@@ -123,6 +160,12 @@ def panel(talk: Talk, columns: int) -> Content:
         for name, lines in parts
     ]
     return Content("\n\n").join(made) if made else Content("a new session")
+
+
+def _folder(talk: Talk) -> str:
+    """The folder of the project, from the user's home if it is in there."""
+    folder, home = str(talk.project.directory), str(Path.home())
+    return f"~{folder.removeprefix(home)}" if f"{folder}/".startswith(f"{home}/") else folder
 
 
 def _one_line(text: str) -> str:

@@ -45,7 +45,7 @@ KEYS = (
     Key(action="command('find')", keys="ctrl+f", text="search this conversation"),
     Key(action="steer", keys="ctrl+s", text="tell the agent now, without stopping it"),
     Key(action="unqueue", keys="ctrl+up", text="edit the last prompt that waits"),
-    Key(action="step_in", keys="ctrl+g", behind="right", text="step into a subagent", setting="session_child_cycle"),
+    Key(action="step_in", keys="ctrl+g", behind="right", text="open a subagent", setting="session_child_cycle"),
     Key(action="step_out", behind="up", text="leave a subagent", setting="session_parent"),
     Key(action="whole", keys="ctrl+o", text="show everything of calls and thoughts, or less", setting="tool_details"),
     Key(action="command('new')", behind="n", text="begin a new session", setting="session_new"),
@@ -62,7 +62,7 @@ KEYS = (
     Key(action="command('fork')", text="go on with a copy", setting="session_fork"),
     Key(action="command('rename')", text="another title", setting="session_rename"),
     Key(action="command('model')", keys="ctrl+l", behind="m", text="choose a model", setting="model_list"),
-    Key(action="command('variant')", keys="ctrl+t", text="choose how hard it thinks", setting="variant_cycle"),
+    Key(action="command('variant')", keys="ctrl+t", text="choose the reasoning effort", setting="variant_cycle"),
     Key(action="command('agent')", keys="f2", behind="a", text="choose an agent", setting="agent_list"),
     Key(action="command('undo')", keys="f8", behind="u", text="undo and redo", setting="messages_undo"),
     Key(action="command('redo')", behind="r", text="redo what was undone", setting="messages_redo"),
@@ -101,9 +101,9 @@ class Chosen:
     def of(self, key: Key) -> str:
         """The keys that do it now, as a person is shown them; without one the command, if there is one."""
         alone = self.keys.get(key.action, key.keys)
-        after = [f"{self.leader} {one}" for one, action in self.behind.items() if action == key.action]
+        after = [f"{_shown(self.leader)} {_shown(one)}" for one, action in self.behind.items() if action == key.action]
         named = [f"/{key.action[9:-2]}"] if key.action.startswith("command(") else []
-        return ", ".join([*([] if alone == NONE else alone.split(",")), *after] or named)
+        return ", ".join([*([] if alone == NONE else map(_shown, alone.split(","))), *after] or named)
 
 
 def bindings() -> list[Binding | tuple[str, str] | tuple[str, str, str]]:
@@ -134,6 +134,14 @@ def chosen(keybinds: Mapping[str, Any]) -> Chosen:
     )
 
 
+def _shown(key: str) -> str:
+    """A key as people write it: `Ctrl-C`, `Page Up`."""
+    *held, last = key.split("+")
+    return "-".join(
+        [*(one.title() for one in held), _SHOWN.get(last, last if len(last) == 1 and not held else last.title())]
+    )
+
+
 def _several(said: object) -> frozenset[str]:
     return frozenset(map(_spelled, said.split(","))) if isinstance(said, str) and said else frozenset()
 
@@ -143,4 +151,5 @@ def _spelled(key: str) -> str:
     return "+".join((*held, _NAMES.get(last, last)))
 
 
+_SHOWN = {"pageup": "Page Up", "pagedown": "Page Down", "escape": "Esc", "question_mark": "?", "slash": "/"}
 _NAMES = {"return": "enter", "esc": "escape", "pgup": "pageup", "pgdown": "pagedown"}

@@ -23,7 +23,7 @@ from toolwright.tui.page import Line, Page
 ALL = 1_000_000
 ROOMY = 70
 """Columns from which on there is room for all that keys do."""
-TOLD = ("in", "writes", "deletes", "goes to", "network", "unclear", "outside", "asks for")
+TOLD = ("in", "writes", "deletes", "changes", "goes to", "network", "unclear", "outside", "asks for")
 """What of a command is told at once; all of it stands behind `?`."""
 NO_NETWORK = "none"
 
@@ -111,7 +111,7 @@ class PermissionDialog(Asking[Reply | None]):
             yield from page.lines
         diff, command = self.question.metadata.get("diff"), command_of(self.question)
         if command is not None or not isinstance(diff, str):
-            for line in call_lines(self.question, columns):
+            for line in call_lines(self.question, columns, self.title_text):
                 yield [(line[:4], DIM), (line[4:], BOLD if command is not None else "")]
         page = Page.blank(columns)
         for name, entries in facts(self.question, self.directory):
@@ -161,9 +161,9 @@ class PermissionDialog(Asking[Reply | None]):
     def _show_answers(self) -> None:
         pieces: list[str | tuple[str, str]] = []
         for number, (key, text) in enumerate(self._offered):
-            pieces += [(f" {text} ", "bold reverse" if number == self.at else "bold"), (f"{key}  ", "$text-muted")]
+            pieces += [(f" {text} ", "bold reverse" if number == self.at else "bold"), (f" {key}  ", "$dim")]
         more = "e edit · Esc back" if self.view == "always" else "Esc back" if self.view == "why" else "? why"
-        pieces.append((f" {more}{self._note}", "$text-muted"))
+        pieces.append((f" {more}{self._note}", "$dim"))
         self.query_one("#answers", Static).update(Content.assemble(*pieces))
 
     def fitted(self, hides: bool) -> None:

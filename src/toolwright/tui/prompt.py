@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from pathlib import Path
 
+from rich.cells import cell_len
 from textual import events
 from textual.content import Content
 from textual.message import Message
@@ -14,6 +15,7 @@ from textual.widgets.option_list import Option
 from toolwright.app.history import History
 from toolwright.display import visible
 from toolwright.record import record
+from toolwright.terminal.columns import clipped
 from toolwright.tui.keys import Chosen
 
 PASTED_LINES = 6
@@ -41,7 +43,8 @@ class Offers(OptionList):
         self.clear_options()
         self.set_class(bool(found), "shown")
         if found:
-            self.add_options([Option(_line(word, text)) for word, text in self.found])
+            room = max(20, self.screen.query_one(Prompt).size.width)
+            self.add_options([Option(_line(word, text, room)) for word, text in self.found])
             self.highlighted = 0
 
 
@@ -282,6 +285,7 @@ class Prompt(TextArea):
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf")
 
 
-def _line(word: str, text: str) -> Content:
-    shown = visible(word, lines=False)
-    return Content.assemble(f"{shown:<18}", (f"  {visible(text, lines=False)}", "$text-muted"))
+def _line(word: str, text: str, columns: int) -> Content:
+    shown = f"{visible(word, lines=False):<16}"
+    rest = clipped(visible(text, lines=False), max(0, columns - cell_len(shown)))
+    return Content.assemble((clipped(shown, columns), "bold"), rest)

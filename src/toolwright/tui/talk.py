@@ -18,7 +18,7 @@ from toolwright.tui.story import Story
 
 if TYPE_CHECKING:
     from toolwright.app.opened import Opened
-    from toolwright.app.project import Project, SessionUse
+    from toolwright.app.project import Project, SessionUse, UsableModels
     from toolwright.messages import Message, SessionInfo
     from toolwright.services import Todo
     from toolwright.session.result import TurnResult
@@ -51,6 +51,8 @@ class Talk:
         self._answering = False
         self.use: SessionUse | None = None
         self.todos: list[Todo] = []
+        self.usable: UsableModels | None = None
+        """Models that could be taken at once, looked for where none is chosen."""
         self.next_model = ""
         self.began = 0.0
         """When the turn that is under way began; 0 if none is."""

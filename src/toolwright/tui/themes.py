@@ -42,7 +42,7 @@ def _look(name: str, *, dark: bool, colours: str, prompt: str, diff: str) -> Loo
         background=background,
         surface=background,
         panel=panel,
-        variables={"dim": dim, **tints},
+        variables={"dim": dim, "word": text, **tints},
     )
     return Look(
         theme=theme,
@@ -83,6 +83,7 @@ _TERMINAL = Look(
             "dim": "ansi_bright_black",
             "added": "ansi_default",
             "removed": "ansi_default",
+            "word": "ansi_black",
             "added-word": "ansi_green",
             "removed-word": "ansi_red",
             "block-cursor-foreground": "ansi_black",

@@ -16,8 +16,8 @@ from textual.scrollbar import ScrollBar
 from textual.selection import Selection
 from textual.strip import Strip
 
-from toolwright.tui.blocks import Block, CallBlock
-from toolwright.tui.page import Line, Palette, strip_of
+from toolwright.tui.blocks import Block, CallBlock, Note
+from toolwright.tui.page import Line, Palette, fitted, strip_of
 from toolwright.tui.still import Bar
 from toolwright.tui.story import Story
 
@@ -91,6 +91,7 @@ class Transcript(ScrollView, can_focus=False):
         """What is looked for."""
         self.found: list[int] = []
         """The lines that hold it."""
+        self._greeting: list[Line] = []
 
     @property
     def vertical_scrollbar(self) -> ScrollBar:
@@ -135,6 +136,12 @@ class Transcript(ScrollView, can_focus=False):
         laid += [self._laid[one.at + 1] for one in laid if one.at + 1 < len(self._laid)]
         if laid:
             self._measured(*min((one.at, self._lay_out(one)) for one in laid))
+
+    def greet(self, lines: list[Line]) -> None:
+        """Show these in the middle as long as nobody has said anything."""
+        if lines != self._greeting:
+            self._greeting = lines
+            self.refresh()
 
     def strips_of(self, block: Block) -> list[Strip]:
         """The lines of a block, as they stand in the transcript."""
@@ -353,7 +360,8 @@ class Transcript(ScrollView, can_focus=False):
         width, top = self.scrollable_content_region.width, self.scroll_offset.y
         selected, end = self.text_selection, self._starts[-1]
         strips = [
-            self._finished(y + top, width, selected) if y + top < end else self._bare(width) for y in crop.line_range
+            self._finished(y + top, width, selected) if y + top < end else self._below(y + top - end, width)
+            for y in crop.line_range
         ]
         span = crop.column_span
         return strips if span == (0, self.size.width) else [strip.crop(*span) for strip in strips]
@@ -377,6 +385,17 @@ class Transcript(ScrollView, can_focus=False):
         drawn = self._edged(drawn)
         self._drawn[line, width] = (strip, drawn)
         return drawn
+
+    def _below(self, row: int, width: int) -> Strip:
+        """A line below the last: of the greeting, or bare."""
+        greeting = self._greeting if all(isinstance(one, Note) for one in self.story.blocks) else []
+        at = row - max(1, (self.size.height - self._starts[-1] - len(greeting)) // 2)
+        if not 0 <= at < len(greeting):
+            return self._bare(width)
+        widest = max(cell_len("".join(text for text, _ in line)) for line in greeting)
+        line: Line = [(" " * max(0, (width - widest) // 2), ""), *greeting[at]]
+        strip = strip_of(fitted(line, width)[0], self.palette).crop_extend(0, width, self._style)
+        return self._edged(strip.apply_style(self._style or Style()))
 
     def _bare(self, width: int) -> Strip:
         """A line below the last."""
