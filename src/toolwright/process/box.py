@@ -16,7 +16,6 @@ EVERYTHING = Path("/")
 SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/gnu", "/sys")))
 """What a program needs to see to run at all, where not everything is readable."""
 
-
 Effect = Literal["write", "stay", "own", "read", "empty", "show", "open", "replace", "give", "absent"]
 """What becomes of a place: `write` lets it be written, `stay` keeps its name, `own` is a folder of commands' own in the
 place of the user's, `read` lets it only be read, `empty` makes it look empty, `show` lets it be read in something that
@@ -101,7 +100,7 @@ class Box:
         replaced = [wall for wall in self.walls if wall.effect == "replace" and wall.source is not None]
         free = (wall.path for wall in replaced if wall.why == "replaceable")
         hidden = [place for place in free if self.brokered and self.allows_writing(place.parent)]
-        masked = [wall.path for wall in replaced if wall.path not in hidden]
+        masked = [wall.path for wall in replaced if wall.path not in hidden or wall.why == "denied"]
         own = (wall.source for wall in self.walls if wall.effect == "own" and wall.source is not None)
         named = self.places("write", why=("granted",)) if self.brokered else ()
         return {

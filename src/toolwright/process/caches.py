@@ -92,7 +92,7 @@ def cache_folders(home: Path, own: Path, has: Callable[[str], object]) -> CacheF
 
     What commands have for themselves is kept in `own`, for all of them.
     """
-    found, missing = list[Wall](), list[Path]()
+    around, missing = list[Wall](), list[Path]()
     for cache in CACHES:
         folder = home / cache.folder
         if not is_folder(folder) and cache.program and not has(cache.program):
@@ -103,12 +103,12 @@ def cache_folders(home: Path, own: Path, has: Callable[[str], object]) -> CacheF
         new = [folder, *_new_stores(folder, cache, has)]
         missing += (place for one in new for place in (*reversed(one.parents), one) if not is_there(place))
         if "*" in cache.shared:
-            found.append(Wall(folder, "write"))
+            around.append(Wall(folder, "write"))
         elif _make(own / cache.folder):
-            found.append(Wall(folder, "own", source=own / cache.folder))
-            found += walls((*_parts(folder, cache.shared), *new[1:]), "write")
-            found += walls(_others(folder, cache), "read", "runs")
-    return CacheFolders(walls=tuple(found), missing=tuple(dict.fromkeys(missing)))
+            around.append(Wall(folder, "own", source=own / cache.folder))
+            around += walls((*_parts(folder, cache.shared), *new[1:]), "write")
+            around += walls(_others(folder, cache), "read", "runs")
+    return CacheFolders(walls=tuple(around), missing=tuple(dict.fromkeys(missing)))
 
 
 def _new_stores(folder: Path, cache: Cache, has: Callable[[str], object]) -> Iterator[Path]:

@@ -38,10 +38,9 @@ class Guarding:
         entry = [self._entry] if self._entry.is_file() else []
         there = (canonical(place) for place in (*code.there, *self._settings, *entry) if is_there(place))
         protected = [*(place for place in there if place not in self._explicit), *(one.path for one in missing)]
-        found = [*walls(dict.fromkeys(protected), "read", "runs"), *walls(self._pinned(repositories), "stay")]
-        return [wall for wall in found if not is_in(wall.path, named)], [
-            one for one in missing if not is_in(one.path, named)
-        ]
+        around = [*walls(dict.fromkeys(protected), "read", "runs"), *walls(self._pinned(repositories), "stay")]
+        kept = [wall for wall in around if not is_in(wall.path, named)]
+        return kept, [one for one in missing if not is_in(one.path, named)]
 
     def of_git(self, places: Iterable[Path]) -> list[Path]:
         """Those that lie in the project's git folder, which may be elsewhere."""

@@ -62,15 +62,15 @@ class Hiding:
         closed = tuple(dict.fromkeys((*own, *out_of_sight, *shut)))
         listened = self._sockets.elsewhere([*closed, *TEMP_FOLDERS, self._root, *shared]) if mounts else []
         unread = (place for place in secrets if not is_in(place, closed))
-        found = [*walls(out_of_sight, "empty", "closed"), *walls(shut, "empty", "hidden")]
+        around = [*walls(out_of_sight, "empty", "closed"), *walls(shut, "empty", "hidden")]
         for place in hidden:
             why: Why = "replaceable" if place in access.replaceable else "hidden"
             if place not in shut and (decoy := decoys.of_file(place, why)):
-                found.append(decoy)
-        found += (Wall(place, "replace", "denied", decoys.empty()) for place in access.covered)
+                around.append(decoy)
+        around += (Wall(place, "replace", "denied", decoys.empty()) for place in access.covered)
         others = (*unread, *self._unless_revealed(listened))
-        found += (Wall(place, "replace", "closed", decoys.empty()) for place in others)
-        return [*found, *walls(self._kept(closed, own, access), "show")]
+        around += (Wall(place, "replace", "closed", decoys.empty()) for place in others)
+        return [*around, *walls(self._kept(closed, own, access), "show")]
 
     def _kept(self, closed: Sequence[Path], own: Sequence[Path], access: Access) -> Iterator[Path]:
         """Yield what is shown in a closed folder: of ours only what may be, if it was asked for; of others what is
@@ -120,14 +120,14 @@ class Sockets:
 
     def elsewhere(self, closed: Sequence[Path]) -> list[Path]:
         """Those of now, but for those in closed folders. Those known longest come first: a job may make any number."""
-        told = sorted(_listening(), key=lambda one: one not in self._known)
-        self._known = {one: self._known.get(one) or _place(one) for one in told}
-        found = list[Path]()
+        listening = sorted(_listening(), key=lambda one: one not in self._known)
+        self._known = {one: self._known.get(one) or _place(one) for one in listening}
+        open_ = list[Path]()
         for place in dict.fromkeys(self._known.values()):
             # Who may not write it cannot knock there.
             if not is_in(place, closed) and os.access(place, os.W_OK) and place.is_socket():
-                found.append(place)
-        return found[:MANY]
+                open_.append(place)
+        return open_[:MANY]
 
 
 def _listening() -> Iterator[str]:
@@ -139,5 +139,5 @@ def _listening() -> Iterator[str]:
     yield from (line.split(maxsplit=6)[6] for line in lines if " /" in line)
 
 
-def _place(told: str) -> Path:
-    return Path(os.path.realpath(told.partition(" ")[2].lstrip(" ")))
+def _place(line: str) -> Path:
+    return Path(os.path.realpath(line.partition(" ")[2].lstrip(" ")))

@@ -60,7 +60,7 @@ class Mounting:
         folders = [wall.path for wall in granted if wall.effect == "write"]
         inside = (place for place in restricted if is_in(place, folders))
         on_the_way = (folder for place in inside for folder in folders_between(place, folders))
-        found = (
+        around = (
             *writable,
             *guarded,
             *walls(access.pinned if changing else (), "stay"),
@@ -75,7 +75,7 @@ class Mounting:
             *(self._absent(access) if brokered else ()),
         )
         return {
-            "walls": tuple(dict.fromkeys(found)),
+            "walls": tuple(dict.fromkeys(around)),
             "nothing": decoys.nothing(),
             "settings": SETTINGS if any(view.path in named for view in views) else (),
             "placeholders": (*missing, *needed, *(Placeholder(path=place) for place in caches.missing)),
@@ -91,14 +91,14 @@ class Mounting:
         hidden = self.hiding.look(access, closed, decoys, shared=(), mounts=False)
         open_ = [wall.path for wall in writable]
         unseen = (wall for wall in (*own, *hidden) if wall.effect == "empty" or wall.why in HIDDEN)
-        found = (
+        around = (
             *writable,
             *(wall._replace(source=None) for wall in unseen if not is_in(wall.path, open_)),
             *(wall for wall in hidden if wall.effect == "show"),
             *(wall for wall in granted if wall.effect == "give"),
             *(self._absent(access) if brokered else ()),
         )
-        return {"walls": tuple(found)}
+        return {"walls": tuple(around)}
 
     def _absent(self, access: Access) -> Iterator[Wall]:
         """Yield what the keeper is not to make."""

@@ -45,10 +45,10 @@ class OwnPlaces:
         inside, fixed, pinned = self._reached(folders, tuple(writable))
         absent = [place for place in (*inside, *fixed) if not is_there(place)]
         closed = [place for place in folders if by_name or is_folder(place) or (place in inside and place in absent)]
-        # Of what is not there only folders of packages are kept: nobody can say what else would be made.
+        # Of what is not there only folders of packages are kept: nobody can say what else would be needed.
         kept = [place for place in fixed if place not in absent or place in self._ours.installation]
-        made = [Placeholder(path=place) for place in absent if not by_name and place in (*closed, *kept)]
-        return [*walls(pinned, "stay"), *walls(kept, "read", "ours"), *walls(closed, "empty", "closed")], made
+        needed = [Placeholder(path=place) for place in absent if not by_name and place in (*closed, *kept)]
+        return [*walls(pinned, "stay"), *walls(kept, "read", "ours"), *walls(closed, "empty", "closed")], needed
 
     def _reached(self, folders: tuple[Path, ...], writable: tuple[Path, ...]) -> _Reached:
         """Return which of our folders a command could write, what else, and the folders on the way to all of it."""

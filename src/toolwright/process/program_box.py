@@ -87,8 +87,8 @@ class ProgramBoxes:
             own.append(Wall(place, "own", source=kept) if elsewhere else Wall(kept, "write"))
         active = environment.get("VIRTUAL_ENV")
         readable = (*box.readable, Path(active)) if active else box.readable
-        found = (*walls(explicit, "write"), *own, *_without_own(box))
-        box = replace(box, walls=found, readable=readable, temp=temp)
+        around = (*walls(explicit, "write"), *own, *_without_own(box))
+        box = replace(box, walls=around, readable=readable, temp=temp)
         return box, _filled(environment, place)
 
     def program(self, box: Box, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> Program:
@@ -105,9 +105,9 @@ class ProgramBoxes:
         box = await self._sandbox.box(access)
         if box.rung == "none":
             return box
-        found = [wall for wall in box.walls if wall.effect != "write" or wall.path not in TEMP_FOLDERS]
-        found += walls([self._installed] if self._installed.is_dir() else [], "show")
-        return replace(box, walls=tuple(found), readable=(*box.readable, *_around(program)))
+        around = [wall for wall in box.walls if wall.effect != "write" or wall.path not in TEMP_FOLDERS]
+        around += walls([self._installed] if self._installed.is_dir() else [], "show")
+        return replace(box, walls=tuple(around), readable=(*box.readable, *_around(program)))
 
 
 def _workplace(box: Box, caches: CacheFolders, folder: Path, file: Path) -> Workplace:
@@ -117,12 +117,12 @@ def _workplace(box: Box, caches: CacheFolders, folder: Path, file: Path) -> Work
     if not _shows_elsewhere(box):
         shared = (wall for wall in caches.walls if wall.effect == "write")
         others = (wall for wall in box.walls if wall.effect not in ("write", "open"))
-        found = (*shared, *others, Wall(file, "open", "granted"))
-        return Workplace(box=replace(box, walls=found, temp=temp), file=file, apart=False)
+        around = (*shared, *others, Wall(file, "open", "granted"))
+        return Workplace(box=replace(box, walls=around, temp=temp), file=file, apart=False)
     copy.mkdir()
     beside = walls(_copied(file, copy, box.places("empty", "replace")), "read")
-    found = (*caches.walls, Wall(file.parent, "own", source=copy), *beside, *_without_own(box))
-    return Workplace(box=replace(box, walls=found, temp=temp), file=copy / file.name)
+    around = (*caches.walls, Wall(file.parent, "own", source=copy), *beside, *_without_own(box))
+    return Workplace(box=replace(box, walls=around, temp=temp), file=copy / file.name)
 
 
 def _without_own(box: Box) -> Iterator[Wall]:

@@ -305,8 +305,8 @@ class Sandbox:
         usual = () if access.read_only else (self._root, *self._guarding.git, *shared)
         places = dict.fromkeys((*usual, *self._explicit, *(() if access.read_only else access.spared)))
         folders = {wall.path: wall for wall in granted if wall.effect == "write"}
-        found = [*walls((place for place in places if place not in folders), "write"), *folders.values()]
-        return [wall for wall in found if is_there(wall.path) or wall.path in caches.missing]
+        open_ = [*walls((place for place in places if place not in folders), "write"), *folders.values()]
+        return [wall for wall in open_ if is_there(wall.path) or wall.path in caches.missing]
 
     def _mounted(
         self,
