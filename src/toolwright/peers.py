@@ -122,7 +122,7 @@ class Door(socket.socket):
 
 
 def noted_ports(state: Path) -> list[int]:
-    """List the ports that programs of ours listen on, as far as they are noted."""
+    """List the ports that programs of ours listen on, or did when they were killed, as far as they are noted."""
     found = set[int]()
     for note in _notes(state).glob("*-*"):
         port, _, pid = note.name.partition("-")
@@ -136,6 +136,8 @@ def noted_ports(state: Path) -> list[int]:
             found.add(int(port))
         else:
             found.add(int(port))
+    # Where a server was killed, its clients wait for the next.
+    found.update(int(note.stem) for note in (state / "server").glob("*.json") if note.stem.isdecimal())
     return sorted(found)
 
 

@@ -10,6 +10,7 @@ from tests.outside import outside_folder
 from tests.ports import free_port
 from tests.process.shell_session import open_shell, run
 from tests.waiting import until
+from toolwright.app.server_secret import leave_note
 from toolwright.folders import Folders
 from toolwright.network.destination import Destination
 from toolwright.network.keys import Keys
@@ -280,6 +281,19 @@ async def test_a_port_that_is_taken_outside_stays_the_sessions_alone(project: Pa
             while f"port {taken} is not free outside, so only this session reaches it" not in notes:
                 notes += (await shell.bash(job="job_1", timeout=100)).output
             assert "Host: 127.0.0.1" in await fetched(taken, "/")
+
+
+async def test_a_port_where_a_server_of_ours_was_killed_stays_the_sessions_alone(project: Path) -> None:
+    """Its clients wait there for the next, and bring its secret."""
+    async with open_network(project, ASKS) as shell:
+        port = free_port()
+        note = leave_note({"XDG_STATE_HOME": str(shell.workspace.folders.state.parent)}, port, "", None)
+        assert note.is_relative_to(shell.workspace.folders.state)
+        notes = (await shell.bash(f"python3 -m http.server {port}", background=True)).output
+        while f"port {port} is not free outside, so only this session reaches it" not in notes:
+            notes += (await shell.bash(job="job_1", timeout=100)).output
+        with pytest.raises(ConnectionRefusedError):
+            await fetched(port, "/")
 
 
 async def test_a_service_of_the_user_is_reached_where_a_rule_names_its_port(project: Path, world: Elsewhere) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from tests.ports import free_port
 from tests.waiting import patience, read_pipe, until
-from toolwright.client import Client, ServerError
+from toolwright.client import Client, ServerError, ServerGone
 
 pytestmark = pytest.mark.slow
 
@@ -166,6 +166,30 @@ async def test_after_a_kill_the_secret_is_the_same_and_after_an_end_in_order_ano
         await server.process.wait()
     async with running(tmp_path, "--port", port) as server:
         assert json.loads(server.note.read_text())["token"] != first
+
+
+async def test_a_client_says_nothing_to_who_listens_where_its_server_was_killed(tmp_path: Path) -> None:
+    heard = list[bytes]()
+
+    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.read(1000))
+        writer.close()
+
+    async with running(tmp_path) as server:
+        client = server.client()
+        assert await client.sessions() == []
+        server.process.kill()
+        await server.process.wait()
+    port = urlsplit(server.url).port
+    async with client:
+        async with await asyncio.start_server(listen, "127.0.0.1", port):
+            with pytest.raises(ServerGone, match="was killed"):
+                await client.sessions()
+            with pytest.raises(ServerGone, match="was killed"):
+                await anext(client.server_events())
+        async with running(tmp_path, "--port", str(port)):
+            assert await client.sessions() == []
+    assert heard == []
 
 
 async def test_the_page_is_opened_in_the_browser_of_who_wants_it_by_a_private_file(

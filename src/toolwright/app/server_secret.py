@@ -148,6 +148,12 @@ def find_token(environment: Mapping[str, str], port: int) -> tuple[str, str]:
     return str(note.get("user", "")), str(note.get("token", ""))
 
 
+def is_anybody_s(environment: Mapping[str, str], port: int) -> bool:
+    """Whether a server of ours on this port was killed, and none of ours has taken its place."""
+    pid = _note(environment, port).get("pid")
+    return isinstance(pid, int) and not _is_alive(pid)
+
+
 def was_killed(environment: Mapping[str, str], port: int) -> bool:
     """Whether a server on this port did not end in order: it has left its note."""
     return bool(_note_of_killed(environment, port))

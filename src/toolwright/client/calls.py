@@ -67,12 +67,26 @@ class ServerAddress:
 def _known_token(url: str, environment: Mapping[str, str]) -> tuple[str, str]:
     """User and token, as far as they are known."""
     given = environment.get("TOOLWRIGHT_SERVER_PASSWORD") or environment.get("OPENCODE_SERVER_PASSWORD")
-    parts = urlsplit(url)
-    if given or parts.hostname not in ("127.0.0.1", "localhost", "::1") or not parts.port:
+    port = _port_here(url)
+    if given or not port:
         return "", given or ""
     from toolwright.app.server_secret import find_token
 
-    return find_token(environment, parts.port)
+    return find_token(environment, port)
+
+
+def note_of_killed(url: str, environment: Mapping[str, str]) -> str:
+    """Return the note of a server on this machine that was killed at an address; empty where none was."""
+    if not (port := _port_here(url)):
+        return ""
+    from toolwright.app.server_secret import is_anybody_s, notes_folder
+
+    return str(notes_folder(environment) / f"{port}.json") if is_anybody_s(environment, port) else ""
+
+
+def _port_here(url: str) -> int:
+    parts = urlsplit(url)
+    return parts.port or 0 if parts.hostname in ("127.0.0.1", "localhost", "::1") else 0
 
 
 def without_secret(url: str) -> str:

@@ -12,6 +12,7 @@ from toolwright.client.calls import (
     answer_of,
     file_parts,
     message_of,
+    note_of_killed,
     prompt_body,
     rows,
     session_of,
@@ -49,7 +50,11 @@ class Client:
         self._directory, self._environment = directory, environment
         # A turn may take hours; the server sends blanks meanwhile.
         self._http = httpx2.AsyncClient(
-            base_url=address.url, headers=dict(address.headers), timeout=httpx2.Timeout(10, read=None), trust_env=False
+            base_url=address.url,
+            headers=dict(address.headers),
+            timeout=httpx2.Timeout(10, read=None),
+            trust_env=False,
+            event_hooks={"request": [self._keep_secret]},
         )
 
     async def __aenter__(self) -> Self:
@@ -71,6 +76,12 @@ class Client:
         self._http.base_url = httpx2.URL(found.url)
         self._http.headers.update(found.headers)
         return True
+
+    async def _keep_secret(self, request: httpx2.Request) -> None:
+        """Send nothing to a port of this machine where a server was killed: who listens there now may be anybody."""
+        if note := note_of_killed(str(request.url), self._environment):
+            why = f"the server there was killed. Start it again, or remove {note} if another is meant"
+            raise ServerGone(f"{self.address} is given no secret: {why}.")
 
     async def send(self, method: str, path: str, body: Json | None = None, **query: str) -> Any:
         """Any request of the contract; its answer as JSON, or ServerError, or ServerGone."""

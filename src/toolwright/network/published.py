@@ -2,7 +2,7 @@
 
 import socket
 import struct
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final, Protocol
 
 from toolwright.network.served import Served
@@ -36,8 +36,8 @@ class Place(Protocol):
 class PublishedServers:
     """The servers of one session that are led outside."""
 
-    def __init__(self, space: Place, served: Served) -> None:
-        self._space, self._served = space, served
+    def __init__(self, space: Place, served: Served, own_ports: Callable[[], Iterable[int]]) -> None:
+        self._space, self._served, self._own_ports = space, served, own_ports
         self._diagnosis = next(one for name, one in space.sockets if name == "diagnosis")
         self._doors = dict[int, socket.socket | None]()
         """By port; None for one that is taken outside."""
@@ -66,7 +66,8 @@ class PublishedServers:
             one.close()
 
     async def _lead(self, port: int) -> str:
-        door = self._doors[port] = None if port in CLOSED else open_outside(port)
+        closed = port in CLOSED or port in self._own_ports()
+        door = self._doors[port] = None if closed else open_outside(port)
         if door is None:
             return f"port {port} is not free outside, so only this session reaches it"
         await self._served.add([(f"job {port}", door)])

@@ -81,7 +81,7 @@ class SessionNetwork:
         """Have its connections taken by the door."""
         self.served = served
         if self.space.descriptor is not None:
-            self._servers = PublishedServers(self.space, served)
+            self._servers = PublishedServers(self.space, served, self._own_ports)
 
     def log_in_by(self, logins: SessionLogins) -> None:
         """Have its programs log in by these sockets."""
