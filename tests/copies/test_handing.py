@@ -11,6 +11,7 @@ from tests.session.trial import Trial, call, calls, opened, results, says, words
 from toolwright.app.undoing import undo
 from toolwright.copies.handing import CopyWork
 from toolwright.copies.store import Copies, Copy
+from toolwright.inbox import Question, Reply
 from toolwright.models.scripted import ScriptedTurn
 from toolwright.session.undone import Selection
 from toolwright.testing import ScriptedUser
@@ -147,3 +148,23 @@ async def test_work_that_was_broken_off_is_not_merged(project: Path) -> None:
         assert not (project / "b.txt").exists()
         assert "did not finish its task" in results(trial.replies[0])[0]
         assert await copies_of(trial)[0].changed() == ["b.txt"]
+
+
+async def test_a_file_that_changes_while_the_person_is_asked_is_merged_anew(project: Path) -> None:
+    lines = [f"{number}\n" for number in range(9)]
+    (project / "long.txt").write_text("".join(lines))
+    asked_about_merge = list[str]()
+
+    def person(question: Question) -> Reply:
+        if question.metadata.get("filepath") == "long.txt" and question.title.startswith("merge "):
+            asked_about_merge.append(question.title)
+            (project / "long.txt").write_text("".join(["mine\n", *lines[1:]]))
+        return Reply(kind="once")
+
+    work = calls(call("bash", command="sed -i 's/8/theirs/' long.txt", description="Edit"), match="^Try one")
+    script = (calls(task("Try one")), work, says("Done there.", match="^Try one"), says("Done."))
+    async with asked(project, *script, config={"permission": {"edit": "ask"}}, user=person) as trial:
+        await trial.prompt()
+        assert "its work is in the project now: long.txt." in results(trial.replies[0])[0]
+    assert len(asked_about_merge) == 2
+    assert (project / "long.txt").read_text() == "".join(["mine\n", *lines[1:8], "theirs\n"])
