@@ -134,7 +134,7 @@ async def served(
     serving = Serving(folders, make, protected=secret is not None, page_key=page_key, after_kill=after_kill)
     options = Options(folders=folders, secret=secret, environment={})
     guard = Guard(secret=secret, hosts=_hosts(options, port), page_key=page_key, **guarding)
-    server = Server(Application(serving, guard, quiet=True))
+    server = Server(Application(serving, guard, quiet=True), sockets=True)
     running = asyncio.create_task(server.serve([made]))
     one = Served(f"http://127.0.0.1:{port}", serving, folder)
     try:

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 import uvicorn
 
 from toolwright.http_server.connection import Connection
 from toolwright.http_server.guard import App
 
+LONGEST = 1024 * 1024
+"""Bytes of one message over a WebSocket."""
 PATIENCE = 2
 """Seconds that open connections are given at the end."""
 
@@ -15,12 +18,14 @@ PATIENCE = 2
 class Server(uvicorn.Server):
     """Serves an application of the ASGI form."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, *, sockets: bool = False) -> None:
+        """`sockets` is whether it answers WebSockets too, where what they need is installed."""
         super().__init__(
             uvicorn.Config(
                 app,
                 http=Connection,
-                ws="none",
+                ws="websockets-sansio" if sockets and find_spec("websockets") else "none",
+                ws_max_size=LONGEST,
                 lifespan="off",
                 loop="asyncio",
                 log_config=None,

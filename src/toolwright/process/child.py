@@ -47,8 +47,9 @@ class Child(subprocess.Popen[bytes]):
         takes_input: bool = False,
         merged: bool = False,
         at_once: bool = False,
+        terminal: int | None = None,
     ) -> None:
-        """`merged` sends what it writes to stderr where its output goes.
+        """`merged` sends what it writes to stderr where its output goes; a `terminal` is all three of its streams.
 
         Only what soon ends by itself may begin `at_once`: it is spared half a millisecond in which any other is held
         back, until it is sure to end with us.
@@ -59,9 +60,9 @@ class Child(subprocess.Popen[bytes]):
                 argv if at_once else [*_HELD_BACK[takes_input], _located(argv[0], env), *argv[1:]],
                 cwd=cwd,
                 env=env,
-                stdin=subprocess.PIPE if takes_input or not at_once else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT if merged else subprocess.PIPE,
+                stdin=terminal or (subprocess.PIPE if takes_input or not at_once else subprocess.DEVNULL),
+                stdout=terminal or subprocess.PIPE,
+                stderr=terminal or (subprocess.STDOUT if merged else subprocess.PIPE),
                 start_new_session=True,
                 pass_fds=(reading,),
             )

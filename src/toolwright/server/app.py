@@ -16,6 +16,7 @@ from toolwright.server.asking import Ask
 from toolwright.server.routes.all import TABLE
 from toolwright.server.routes.page import page_file
 from toolwright.server.serving import Serving
+from toolwright.server.terminals import converse, terminal_of
 from toolwright.wire import json_text, to_json
 
 log = logging.getLogger(__name__)
@@ -31,6 +32,8 @@ class Application:
         self.serving, self.guard, self.quiet = serving, guard, quiet
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await self._connect(scope, receive, send)
         if scope["type"] != "http":
             return
         ended = False
@@ -64,6 +67,19 @@ class Application:
             await response(scope, receive, sending)
         finally:
             release()
+
+    async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A WebSocket to a terminal. A page of another origin could open one: it is held to what changes something."""
+        asked = {**scope, "method": "POST"}
+        await receive()
+        try:
+            self.guard.admit(asked)
+            terminal = self.serving.terminals.get(terminal_of(asked))
+        except HttpRefusal:
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        await send({"type": "websocket.accept"})
+        await converse(terminal, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive) -> Response:
         self.guard.admit(scope)

@@ -92,7 +92,7 @@ async def serve(options: Options) -> None:
     host = f"[{options.host}]" if ":" in options.host else options.host
     url = f"unix:{options.socket}" if options.socket else f"http://{host}:{port}"
     note = _noted(options, port, url) if not options.socket else None
-    server = Server(Application(serving, guard))
+    server = Server(Application(serving, guard), sockets=True)
     stop = _Stop(serving, server, note)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

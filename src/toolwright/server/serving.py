@@ -17,6 +17,7 @@ from toolwright.jsontypes import Json
 from toolwright.server.dialects import Dialect
 from toolwright.server.listeners import Channel
 from toolwright.server.projects import Projects
+from toolwright.server.terminals import Terminals
 from toolwright.session.events import MessageUpdated, SessionIdle, SessionStatus
 from toolwright.session.session import SERVER_STOPPED
 from toolwright.workspace import Workspace
@@ -62,6 +63,7 @@ class Serving:
         """What the sessions of each folder are doing; those at rest are not in it."""
         self.controls: asyncio.Queue[Json] = asyncio.Queue(100)
         """What a terminal client is asked to do, for one that fetches it."""
+        self.terminals = Terminals(self.tell)
         self._logins: dict[str, Logins] = {}
         self.ending = False
         self.own: OwnRuns | None = None
@@ -155,6 +157,7 @@ class Serving:
         self.projects.workspaces.pop(workspace.directory, None)
         if (logins := self._logins.pop(directory, None)) is not None:
             await logins.close()
+        self.terminals.close(workspace.directory)
         await workspace.close()
         self.statuses.pop(directory, None)
         self.tell(directory, "server.instance.disposed", {"directory": directory})
@@ -170,6 +173,7 @@ class Serving:
         for workspace in workspaces:
             directory = str(workspace.directory)
             self.tell(directory, "server.instance.disposed", {"directory": directory})
+        self.terminals.close()
         for channel in self.channels.values():
             channel.flush()
             for listener in channel.listeners:

@@ -42,7 +42,7 @@ async def global_config(ask: Ask) -> Any:
 
 @routes.get("/pty/shells", "pty.shells")
 async def shells(ask: Ask) -> Any:
-    """The shells of this machine; commands run in one of them by the rules, and no other terminal is offered."""
+    """The shells of this machine."""
     await ask.workspace()
     names = [line.strip() for line in read_start(Path("/etc/shells"), 64_000).decode("utf-8", "replace").splitlines()]
     found = [Path(name) for name in names if name.startswith("/") and Path(name).is_file()]

@@ -16,13 +16,9 @@ _EMPTY: Mapping[str, Any] = {
     "/experimental/workspace/status": [],
     "/experimental/capabilities": {"backgroundSubagents": False},
     "/experimental/console": {"consoleManagedProviders": [], "switchableOrgCount": 0},
-    "/pty": [],
 }
 _EMPTY_LISTS = ("agent", "model", "provider", "command", "skill", "integration", "reference")
-_NAMES = {
-    "/find/symbol": "find.symbols",
-    "/pty": "pty.list",
-}
+_NAMES = {"/find/symbol": "find.symbols"}
 _NOT_OFFERED = {
     ("POST", "/session/{sessionID}/share", "session.share"): "Sharing is not offered: nothing leaves this machine.",
     ("DELETE", "/session/{sessionID}/share", "session.unshare"): "Sharing is not offered: nothing was shared.",
