@@ -17,6 +17,7 @@ ADDED, REMOVED = "added", "removed"
 ADDED_WORD, REMOVED_WORD = "added-word", "removed-word"
 """The codes of what is new and what is gone: the row, and the words that differ in a line that was changed."""
 _HUNK: Final = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+_NEW: Final = re.compile(r"^@@ -0,0 ", re.MULTILINE)
 _TOKENS: Final = re.compile(r"\w+|\s+|[^\w\s]")
 _NARROWEST: Final = 8
 """Columns that the text of a row has at least."""
@@ -45,7 +46,7 @@ def diff_rows(diff: str, columns: int, most: int) -> list[Line]:
     """Lay out a unified difference; lines beyond `most` are counted. A sentence in its place is shown as it is."""
     if not _HUNK.search(diff):
         return [line for text in diff.splitlines() for line in fitted([(visible(text, lines=False), DIM)], columns)]
-    draw = _beside if columns >= WIDE else _below
+    draw = _beside if columns >= WIDE and not _NEW.search(diff) else _below
     width = max((len(number) for found in _HUNK.finditer(diff) for number in found.groups()), default=1) + 1
     rows = (line for run in _runs(diff) for line in draw(run, columns, max(4, width)))
     lines = [line for made in islice(rows, most) for line in made]

@@ -1,5 +1,6 @@
 """Textual's driver, and a terminal that may go: the thread that writes to it must not end before it is told to."""
 
+import os
 from contextlib import suppress
 from typing import IO, Any
 
@@ -30,3 +31,11 @@ class TerminalDriver(LinuxDriver):
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
         self._file: Any = Output(self._file)
+
+    def _get_terminal_size(self) -> tuple[int, int]:
+        """Ask the terminal itself: a `COLUMNS` that a shell has exported stays as it was when the size changes."""
+        with suppress(OSError):
+            size = os.get_terminal_size(self.fileno)
+            if size.columns and size.lines:
+                return size.columns, size.lines
+        return super()._get_terminal_size()
