@@ -129,7 +129,7 @@ async def test_a_turn_of_words_alone_is_undone_from_the_list_and_made_again(proj
         await stage.type("second")
         await stage.until(lambda: "Two." in stage.shown and not stage.talk.busy, "the second answer")
         await stage.type("/undo")
-        await stage.see("would no longer count")
+        await stage.see("This turn changed no file.")
         await stage.press("enter")
         await stage.until(lambda: "Two." not in stage.shown, "the turn gone")
         assert "One." in stage.shown

@@ -344,7 +344,7 @@ async def demo(_: Desk, __: str) -> Outcome:
 
 
 async def subagents(_: Desk, __: str) -> Outcome:
-    """Step into a subagent, also while it works."""
+    """Open a subagent, also while it works."""
     return AtScreen(act="subagents")
 
 
@@ -404,7 +404,10 @@ def shares_of(messages: Sequence[Message]) -> dict[str, int]:
 def undone(plans: "Sequence[FileUndo]") -> Lines:
     """Tell what was undone."""
     if not plans:
-        return brief("the turn changed no file that is known; it no longer counts. /redo brings it back", reread=True)
+        return brief(
+            "the turn changed no file; what was said from it on is left out from now on. /redo brings it back",
+            reread=True,
+        )
     return Lines(lines=[*_counted(plans), ("undone; /redo makes it again", "remark")], brief=True, reread=True)
 
 

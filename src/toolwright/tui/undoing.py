@@ -25,7 +25,7 @@ from toolwright.tui.talk import Talk
 
 LONGEST = 2_000
 _DONE = {"delete": "deleted", "recreate": "added", "restore": "changed"}
-ONLY_WORDS = "The turn changed no file that is known; what was said from it on would no longer count."
+ONLY_WORDS = "This turn changed no file. Undoing it leaves what was said from it on out of what the model is sent."
 
 
 @record(frozen=True, slots=True, kw_only=True)
