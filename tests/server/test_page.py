@@ -287,7 +287,7 @@ async def test_a_turn_that_changed_no_file_is_undone_and_made_again(tmp_path: Pa
         await expect(conversation(page)).to_contain_text("Only words.")
         await page.keyboard.press("Alt+z")
         undo = dialog(page, "Undo")
-        await expect(undo).to_contain_text("No file was changed. What was said from there on no longer counts.")
+        await expect(undo).to_contain_text("No file was changed. What was said from there on is left out from now on.")
         await button(undo, "Undo").click()
         await expect(conversation(page)).to_contain_text("2 messages undone")
         await conversation(page).get_by_role("button", name="Redo").click()

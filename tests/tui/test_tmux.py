@@ -206,7 +206,8 @@ def test_the_first_minute_leads_from_no_key_to_a_model_and_loses_no_prompt(proje
 
 
 def test_a_turn_tells_what_is_done_and_its_changes_can_be_read(project: Path) -> None:
-    with tw_in_tmux(project, (120, 40), turns=WORK) as tmux:
+    # What a shell has exported says nothing about the size of the terminal.
+    with tw_in_tmux(project, (120, 40), "COLUMNS=120 LINES=40", turns=WORK) as tmux:
         tmux.enter("fix the sum")
         tmux.see("running bash  until [ -e go ]")
         (project / "go").touch()

@@ -91,7 +91,7 @@ function Undo({ selection, title }) {
   })
   // A turn without changes can be undone as well: what was said in it no longer counts.
   const talk = value && selection.turn && !files.length
-  return html`<header><h2>${title}</h2><p class="faint">${files.length ? "This is what would happen to the files. Choose what to undo." : error ? "" : talk ? "No file was changed. What was said from there on no longer counts." : "Looking…"}</p></header>
+  return html`<header><h2>${title}</h2><p class="faint">${files.length ? "This is what would happen to the files. Choose what to undo." : error ? "" : talk ? "No file was changed. What was said from there on is left out from now on." : "Looking…"}</p></header>
     ${error ? html`<p class="error">${error}</p>` : null}
     <div class="undo">${files.map((one) => {
       const ids = one.hunks.map((hunk) => hunk.id)
@@ -304,7 +304,7 @@ function Keys() {
   const keys = [
     ["Enter", "send"],
     ["Shift Enter", "a new line"],
-    ["Esc", "stop what is being done; put a question off"],
+    ["Esc", "stop the turn; leave a question for later"],
     ["↑ ↓", "earlier prompts, when the prompt is empty"],
     ["/ @ !", "commands, files and agents, a command of your own"],
     ["Ctrl K", "search sessions"],
@@ -315,6 +315,6 @@ function Keys() {
     ["?", "these keys"],
   ]
   return html`<header><h2>Keys</h2></header><dl class="keys">${keys.map(([key, what]) => [html`<dt><kbd>${key}</kbd></dt>`, html`<dd>${what}</dd>`])}</dl>
-    <p><label><input type="checkbox" checked=${notifies()} onchange=${toggleNotifications} /> Notify me when an answer is wanted or a turn is done</label></p>
+    <p><label><input type="checkbox" checked=${notifies()} onchange=${toggleNotifications} /> Notify me when the agent asks something or a turn is done</label></p>
     <footer><${Close} /></footer>`
 }

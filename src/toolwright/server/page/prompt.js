@@ -188,7 +188,7 @@ function Choices() {
       ${model ? null : html`<option value="">default model</option>`}
       ${state.providers.map((one) => html`<optgroup key=${one.id} label=${one.name}>${Object.values(one.models).map((each) => html`<option key=${each.id} value=${`${one.id}/${each.id}`}>${nameOf(each.name || each.id)}</option>`)}</optgroup>`)}
     </select>
-    ${variants.length ? html`<select id="variant" aria-label="Variant" title="How much it thinks" value=${variant} onchange=${choose("variant")}><option value="">Default effort</option>${variants.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select>` : null}`
+    ${variants.length ? html`<select id="variant" aria-label="Variant" title="Reasoning effort" value=${variant} onchange=${choose("variant")}><option value="">Default effort</option>${variants.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select>` : null}`
 }
 
 function fit(box) {

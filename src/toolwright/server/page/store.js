@@ -343,7 +343,7 @@ function hearElsewhere(directory, type) {
   const waiting = state.elsewhere.get(directory) ?? 0
   if (asking(type)) {
     changed(() => state.elsewhere.set(directory, waiting + 1))
-    notify("An answer is wanted", directory)
+    notify("The agent asks something", directory)
   } else if (answered(type)) changed(() => state.elsewhere.set(directory, Math.max(0, waiting - 1)))
 }
 
@@ -412,7 +412,7 @@ function act(type, properties, again = false) {
     case "permission.asked":
     case "question.asked":
       asked(type.split(".")[0], properties)
-      return !again && notify("An answer is wanted", state.sessions.get(properties.sessionID)?.title ?? "")
+      return !again && notify("The agent asks something", state.sessions.get(properties.sessionID)?.title ?? "")
     case "permission.replied":
     case "question.replied":
     case "question.rejected":
