@@ -84,6 +84,15 @@ def test_a_pattern_in_the_output_may_be_the_condition(tw: Tw, project: Path) -> 
         ("curl -fsS https://example.com/", "depends on the network"),
         ("make check", "depends on the network: `git fetch origin` (Makefile)"),
         ("tail -f new.txt", "would never end"),
+        ("pytest -f", "would never end"),
+        ("python3 -c 'while True: pass'", "would never end"),
+        ("cat /dev/zero", "would never end"),
+        ("docker compose up", "would never end"),
+        ("ping example.com", "depends on the network"),
+        ("python3 fetches.py", "depends on the network"),
+        ("node -e \"fetch('https://example.com')\"", "depends on the network"),
+        ("echo > /dev/tcp/example.com/80", "depends on the network"),
+        ("no-python() { echo 'x: No module named pytest'; return 1; }; no-python", "cannot be run"),
         ("grep fixed new.txt || true", "can never fail"),
         ("grep fixed new.txt; exit 0", "can never fail"),
     ],
@@ -95,12 +104,26 @@ def test_a_bad_condition_is_told_before_the_model_is_asked(
     told: str,
 ) -> None:
     (project / "loop.sh").write_text("#!/bin/sh\nwhile true; do :; done\n")
+    (project / "fetches.py").write_text("from urllib.request import urlopen\n\nurlopen('https://example.com')\n")
     (project / "Makefile").write_text("all:\n\ttrue\ncheck: deps\n\ttrue\ndeps:\n\tgit fetch origin\n")
     ended = tw("run", "fix it", "--until", condition, "--model", script(project, says("Asked.")))
     assert ended.code == 2
     assert told in ended.err
     assert "Asked." not in ended.out
     assert tw("session", "list", "--json").json == []
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "timeout 1 tail -f new.txt; grep fixed new.txt",
+        "grep fixed new.txt && python3 fetches_nothing.py",
+        'grep fixed new.txt && test -z "$(cat /dev/null)"',
+    ],
+)
+def test_a_condition_that_only_looks_bad_is_taken(tw: Tw, project: Path, condition: str) -> None:
+    (project / "fetches_nothing.py").write_text("URL = 'https://example.com'\nprint(URL)\n")
+    assert tw("run", "fix it", "--until", condition, "--model", script(project, FIX, says("Done."))).code == 0
 
 
 def test_a_condition_that_takes_too_long_is_told_before_the_model_is_asked(tw: Tw, project: Path) -> None:

@@ -8,7 +8,7 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import field, replace
 from pathlib import Path
@@ -31,8 +31,13 @@ from toolwright.session.session import Session, SessionOwner
 
 NOT_RUN = (126, 127)
 """What a shell ends with if a program is not there or cannot be started."""
-_NO_COMMAND = re.compile(r"^\S*sh: (-c: )?line \d+: (syntax error|unexpected EOF)", re.MULTILINE)
-"""What a shell says of a line that is no command at all."""
+_NO_COMMAND = re.compile(
+    r"^\S*sh: (-c: )?line \d+: (syntax error|unexpected EOF)"
+    r"|^\S+: No module named (pytest|nose2?|tox|nox|mypy|ruff|coverage|flake8|pylint|black|behave|green|stestr)$",
+    re.MULTILINE,
+)
+"""What a shell says of a line that is no command at all, and Python of a program for checks that is not installed."""
+_ALL = (Rule("*", "*", "allow"),)
 MOST_NOTES = 1000
 LARGEST_NOTE = 8 * 1024 * 1024
 """Bytes of a note of what was executed, and of a file in which lines are broken."""
@@ -99,8 +104,12 @@ class Checker:
 
     home: SessionOwner
     tree: Tree
+    last: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The files after the last check."""
     _checked: dict[str, str] = field(default_factory=dict[str, str])
     """The files at the last check."""
+    _session: Session | None = None
+    """Where its commands run, so that the rules are put together once; what each of them started is ended with it."""
 
     async def check(self, condition: Condition, seconds: float) -> CheckRun:
         """Run one condition within its time; what goes wrong with it is part of what it comes to."""
@@ -108,7 +117,7 @@ class Checker:
         await asyncio.to_thread(self._drop_bytecode, before)
         when, started = now(), time.monotonic()
         status, code, output = await self._run(condition, seconds)
-        after = await self.files()
+        after = self.last = await self.files()
         return CheckRun(
             command=condition.name,
             status=status,
@@ -151,21 +160,29 @@ class Checker:
 
     def _drop_bytecode(self, files: Mapping[str, str]) -> None:
         """Remove what Python keeps of files that changed: it takes an edit within a second for none."""
-        for path, digest in files.items():
-            if path.endswith(".py") and self._checked.get(path, digest) != digest:
+        self.drop_bytecode(path for path, digest in files.items() if self._checked.get(path, digest) != digest)
+        self._checked = dict(files)
+
+    def drop_bytecode(self, paths: Iterable[str]) -> None:
+        """Remove what Python keeps of some files beside them."""
+        for path in paths:
+            if path.endswith(".py"):
                 place = self.tree.root.resolve() / path
                 # A command may have put a link in its place.
                 with suppress(OSError), hold(place.parent / "__pycache__") as folder:
                     for name in folder.names(MOST_NOTES):
                         if name.startswith(f"{place.stem}.") and name.endswith(".pyc"):
                             folder.remove(name)
-        self._checked = dict(files)
 
     async def _run(self, condition: Condition, seconds: float) -> tuple[Status, int | None, str]:
         if condition.function is not None:
             return await self._call(condition, seconds, self.tree.root)
         command = f"export PYTHONDONTWRITEBYTECODE=1\n{condition.command}"
-        result = await run_quietly(self.home, command, seconds, "Check the goal")
+        self._session = self._session or Session(self.home, rules=_ALL)
+        try:
+            result = await _run_in(self._session, command, seconds, "Check the goal")
+        finally:
+            await self.home.end_session(self._session.id)
         if result.error is not None:
             return "not_run", None, result.output
         output = await asyncio.to_thread(_whole_output, result)
@@ -197,14 +214,20 @@ class Checker:
 
 async def run_quietly(home: SessionOwner, command: str, seconds: float, description: str) -> Result:
     """Run a command of the user's own, so nobody is asked; like those of the agent it runs in the sandbox."""
-    async with Session(home, rules=(Rule("*", "*", "allow"),)) as session:
-        arguments = {"command": command, "description": description, "timeout": max(1, int(seconds * 1000))}
-        call = Call(id=new_id("call"), tool="bash", arguments=arguments)
-        quiet = CallRecord.begin(call, session_id=session.id, message_id=new_id("msg"), store=None, bus=Bus())
-        gate = Gate(Inbox(home.bus, lambda _: Reply(kind="once")), home.gate.approvals)
-        result = await session.run_call(call, journal=quiet, gate=gate)
+    async with Session(home, rules=_ALL) as session:
+        return await _run_in(session, command, seconds, description)
+
+
+async def _run_in(session: Session, command: str, seconds: float, description: str) -> Result:
+    home = session.home
+    arguments = {"command": command, "description": description, "timeout": max(1, int(seconds * 1000))}
+    call = Call(id=new_id("call"), tool="bash", arguments=arguments)
+    quiet = CallRecord.begin(call, session_id=session.id, message_id=new_id("msg"), store=None, bus=Bus())
+    gate = Gate(Inbox(home.bus, lambda _: Reply(kind="once")), home.gate.approvals)
+    try:
+        return await session.run_call(call, journal=quiet, gate=gate)
+    finally:
         home.use(Files).journal.forget(session.id)
-    return result
 
 
 def _whole_output(result: Result) -> str:
