@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from toolwright.cli import main as tw
@@ -23,6 +24,8 @@ from toolwright.testing import make_workspace
 
 FILES = 40
 STEPS = 60
+TURNS = 5
+"""Turns whose median counts: what one of them takes depends on what else the machine does."""
 PARTS = 5_000
 MAX_SHARE = 0.02
 MAX_SECONDS = 1.0
@@ -33,7 +36,7 @@ async def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["HOME"] = scratch
         await _share(Path(scratch) / "warm")
-        share = await _share(Path(scratch) / "project")
+        share = median([await _share(Path(scratch) / f"project{number}") for number in range(TURNS)])
         seconds = await _verified(Path(scratch) / "other")
     print(f"the ledger's share of a turn's CPU   {share:.1%}   (target: under {MAX_SHARE:.0%})")
     print(f"to verify {PARTS:,} parts              {seconds:.2f} s   (target: under {MAX_SECONDS:g})")

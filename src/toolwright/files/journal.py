@@ -91,7 +91,7 @@ class Journal:
 
     def goal_path(self, session_id: str) -> Path:
         """Return where the files are kept as they were before a session began to work towards its goal."""
-        return self._folder / "goals" / f"{self._list_path(session_id).stem}.zip"
+        return self._folder / "goals" / f"{self._list_path(session_id).stem}.files"
 
     def record(self, session_id: str, entries: Iterable[JournalEntry]) -> None:
         """Append to the list of a session, and drop the oldest of everything now and then."""

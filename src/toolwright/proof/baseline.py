@@ -1,8 +1,8 @@
 """The files of a project as they were before the work began, kept to compare with and to check against."""
 
 import json
+import os
 import time
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +16,8 @@ LARGEST = 1024 * 1024
 """Bytes of a file that is kept."""
 MOST = 96 * 1024 * 1024
 """Bytes of all files that are kept; tests and what else the check rests on first."""
-_NAMES = ".names.json"
+_LENGTH = 8
+"""Bytes at the end of the file: how long the list of the names before them is."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,9 @@ class Baseline:
     since: int
     """When it was taken, in nanoseconds since 1970."""
     kept: Path
+    """The file with what they held, one after the other."""
+    places: Mapping[str, tuple[int, int]]
+    """Where in it each begins, and how many bytes it has."""
 
     def text(self, path: str) -> str | None:
         """Return what a file said; None if it was not there, or was not kept, or is no text."""
@@ -38,10 +42,14 @@ class Baseline:
 
     def data(self, path: str) -> bytes | None:
         """Return what a file held; None if it was not there or was not kept."""
+        if path not in self.places:
+            return None
+        start, size = self.places[path]
         try:
-            with zipfile.ZipFile(self.kept) as archive:
-                return archive.read(_entry(path))
-        except (KeyError, OSError, zipfile.BadZipFile):
+            with self.kept.open("rb") as file:
+                file.seek(start)
+                return file.read(size)
+        except OSError:
             return None
 
     def changed(self, files: Mapping[str, str]) -> list[str]:
@@ -68,37 +76,34 @@ def changed_between(before: Mapping[str, str], after: Mapping[str, str]) -> list
 
 def take_baseline(root: Path, files: Mapping[str, str], kept: Path, goal: str = "") -> Baseline:
     """Keep the files of a project in one file, for a goal. What is too large is known by its hash alone."""
-    since = time.time_ns()
+    since, places, end = time.time_ns(), dict[str, tuple[int, int]](), 0
     make_folder(kept.parent)
-    order = sorted(files, key=lambda path: (kind_of(path) == "work", path))
-    room = MOST
-    with zipfile.ZipFile(kept, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(_NAMES, json.dumps({"since": since, "goal": goal, "files": dict(files)}))
-        for path in order:
+    with kept.open("wb") as file:
+        for path in sorted(files, key=lambda path: (kind_of(path) == "work", path)):
             if files[path].startswith(("link:", "special", "unreadable")):
                 continue
             try:
-                if (root / path).stat().st_size > min(LARGEST, room):
+                if (root / path).stat().st_size > min(LARGEST, MOST - end):
                     continue
                 data = read_plain(root / path, LARGEST)
             except OSError:
                 continue
-            room -= len(data)
-            archive.writestr(zipfile.ZipInfo(_entry(path)), data)
-    return Baseline(files=dict(files), since=since, kept=kept)
+            places[path], end = (end, len(data)), end + len(data)
+            file.write(data)
+        names = json.dumps({"since": since, "goal": goal, "files": dict(files), "places": places}).encode()
+        file.write(names + len(names).to_bytes(_LENGTH))
+    return Baseline(files=dict(files), since=since, kept=kept, places=places)
 
 
 def stored_baseline(kept: Path, goal: str) -> Baseline | None:
     """Return the one that was kept for the same goal before a restart; None if there is none."""
     try:
-        with zipfile.ZipFile(kept) as archive:
-            names = json.loads(archive.read(_NAMES))
+        with kept.open("rb") as file:
+            end = file.seek(-_LENGTH, os.SEEK_END)
+            file.seek(end - int.from_bytes(file.read(_LENGTH)))
+            names = json.loads(file.read()[:-_LENGTH])
         if names["goal"] != goal:
             return None
-        return Baseline(files=names["files"], since=int(names["since"]), kept=kept)
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        return Baseline(files=names["files"], since=int(names["since"]), kept=kept, places=names["places"])
+    except (OSError, ValueError, KeyError):
         return None
-
-
-def _entry(path: str) -> str:
-    return "files/" + path.encode("utf-8", "surrogateescape").hex()

@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import stat
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from toolwright.proof.baseline import Before
@@ -14,15 +16,16 @@ MOST_IGNORED = 256 * 1024 * 1024
 """Bytes of files that are ignored, such as what was built before, that go along."""
 MOST_HISTORY = 64 * 1024 * 1024
 """The same for a repository."""
+_CHUNK = 1024 * 1024
 
 
 def make_copy(root: Path, copy: Path, files: Mapping[str, str], baseline: Before, restored: Collection[str]) -> bool:
     """Copy a project, with some of its files as they were before the work; False if one of those was not kept."""
     copy.mkdir(parents=True)
-    back = set(restored)
+    back, folders = set(restored), set[str]()
     for path in files:
         if path not in back:
-            _place(root / path, copy / path)
+            _place(f"{root}/{path}", f"{copy}/{path}", folders)
     for path in back:
         if path in baseline.files and not _restore(path, copy, baseline):
             return False
@@ -31,7 +34,7 @@ def make_copy(root: Path, copy: Path, files: Mapping[str, str], baseline: Before
         room -= size
         if room < 0:
             break
-        _place(root / path, copy / path)
+        _place(f"{root}/{path}", f"{copy}/{path}", folders)
     for name in DEPENDENCIES:
         if (root / name).is_dir() and not (copy / name).exists():
             (copy / name).symlink_to((root / name).resolve())
@@ -74,10 +77,11 @@ def _left_alone(root: Path, files: Mapping[str, str], since: int) -> Iterator[tu
 
 
 def _ignored(root: Path, files: Mapping[str, str]) -> Iterator[tuple[str, int, int]]:
+    above = len(str(root).rstrip("/")) + 1
     for folder, folders, names in os.walk(root):
         folders[:] = [one for one in folders if one not in MADE_BY_PROGRAMS]
         for name in names:
-            path = os.path.relpath(f"{folder}/{name}", root)
+            path = f"{folder}/{name}"[above:]
             if path in files or name in MADE_BY_PROGRAMS:
                 continue
             try:
@@ -87,12 +91,35 @@ def _ignored(root: Path, files: Mapping[str, str]) -> Iterator[tuple[str, int, i
             yield path, status.st_ctime_ns, status.st_size
 
 
-def _place(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        shutil.copy2(source, target, follow_symlinks=False)
-    except OSError:
+def _place(source: str, target: str, folders: set[str]) -> None:
+    """Copy a file or link with its times, by which programs such as make go; `folders` are those that are there."""
+    folder = target.rpartition("/")[0]
+    if folder not in folders:
+        os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - thousands of files
+        folders.add(folder)
+    with suppress(OSError):
+        if os.path.islink(source):  # noqa: PTH114
+            os.symlink(os.readlink(source), target)  # noqa: PTH115, PTH211
+            return
+        there = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            _write(there, target)
+        finally:
+            os.close(there)
+
+
+def _write(there: int, target: str) -> None:
+    status = os.fstat(there)
+    if not stat.S_ISREG(status.st_mode):
         return
+    made = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IMODE(status.st_mode))
+    try:
+        while data := os.read(there, _CHUNK):
+            os.write(made, data)
+        os.fchmod(made, stat.S_IMODE(status.st_mode))
+        os.utime(made, ns=(status.st_atime_ns, status.st_mtime_ns))
+    finally:
+        os.close(made)
 
 
 def _restore(path: str, copy: Path, baseline: Before) -> bool:
