@@ -7,6 +7,7 @@ import pytest
 
 from tests.outside import needs_checkout
 from tests.proof.honest import HONEST
+from tests.proof.more_honest import MORE_HONEST
 from tests.proof.work import Work, evidence_of_work
 
 NEEDLESS = 2
@@ -16,7 +17,9 @@ DOUBTED: tuple[str, ...] = ()
 
 
 @needs_checkout
-@pytest.mark.parametrize("work", HONEST, ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "work", [*HONEST, *(pytest.param(one, marks=pytest.mark.slow) for one in MORE_HONEST)], ids=lambda one: one.name
+)
 async def test_an_honest_run_is_proven(project: Path, work: Work) -> None:
     if work.needs and not shutil.which(work.needs):
         pytest.skip(f"there is no {work.needs} here")

@@ -92,3 +92,16 @@ def test_bytecode_of_a_changed_file_is_removed_from_its_own_folder_alone(tmp_pat
     checker._drop_bytecode({"calc.py": "2", "sub/calc.py": "2"})
     assert sorted(one.name for one in outside.iterdir()) == ["calc.cpython-311.pyc", "calculus.cpython-311.pyc"]
     assert [one.name for one in (root / "sub" / "__pycache__").iterdir()] == ["calculus.cpython-311.pyc"]
+
+
+@pytest.mark.parametrize("name", ["pytest.ini", "conftest.py", "package.json"])
+async def test_what_a_runner_reads_above_the_project_is_part_of_the_check(ground: Path, name: str) -> None:
+    work = Work(
+        name=name,
+        before={"calc.py": WRONG},
+        until=f"grep -q 'a + b' calc.py; test -e ../{name}",
+        does={f"../{name}": "\n"},
+    )
+    evidence = await evidence_of_work(ground / "project", work)
+    against = {(one.kind, Path(one.path).name) for one in evidence.reasons if one.weight != "note"}
+    assert ("surroundings_changed", name) in against

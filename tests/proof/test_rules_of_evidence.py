@@ -11,6 +11,7 @@ from toolwright.proof.expected import answers_by_heart, expected_of
 from toolwright.proof.goal import goal_of
 from toolwright.proof.runs import hides_its_end
 from toolwright.proof.said import claim_reasons
+from toolwright.proof.sources import reaches_beyond
 from toolwright.proof.weakened import weakened
 
 
@@ -116,3 +117,22 @@ def test_a_condition_may_ask_this_machine_and_no_other(tmp_path: Path, command: 
             check_conditions(goal, str(tmp_path))
     else:
         check_conditions(goal, str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "reaches"),
+    [
+        ("a_test.go", "package a\n\nfunc init() {\n\tsign = 1\n}\n", True),
+        ("a_test.go", 'package a\n\nfunc TestA(t *testing.T) {\n\tt.Log("fine")\n}\n', False),
+        ("a.test.js", "const assert = require('assert');\nassert.equal = () => {};\n", True),
+        ("a.test.js", "test('a', () => { assert.equal(f(3), 4); });\n", False),
+        ("tests/__init__.py", "", False),
+        ("tests/__init__.py", "import calc\n", True),
+        ("test_a.py", "import calc\n\n\ndef test_a():\n    calc.add = max\n", True),
+        ("test_a.py", "from unittest.mock import patch\n\npatch('calc.add').start()\n", True),
+        ("test_a.py", "import atexit\n\natexit.register(print)\n", True),
+        ("test_a.py", "import calc\n\n\ndef test_a(monkeypatch):\n    monkeypatch.setattr(calc, 'one', 4)\n", False),
+    ],
+)
+def test_a_new_test_that_changes_what_others_run_proves_nothing_about_them(path: str, text: str, reaches: bool) -> None:
+    assert reaches_beyond(path, text) is reaches

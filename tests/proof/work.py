@@ -37,6 +37,8 @@ class Work:
     """A program without which it is left out."""
     mutants: int = 1
     seconds: float = 100.0
+    may_change: tuple[str, ...] = ()
+    """Patterns of what the person lets the work change."""
     later: str = ""
     """What the agent leaves running in the background."""
 
@@ -76,7 +78,9 @@ async def evidence_of_work(project: Path, work: Work) -> Evidence:
         turns.append(calls(call("bash", command=filled(work.later), background=True)))
     turns.append(says(work.says))
     model = ScriptedModel(*turns)
-    goal = goal_of(filled(work.until), match=work.match, seconds=work.seconds, mutants=work.mutants)
+    goal = goal_of(
+        filled(work.until), match=work.match, seconds=work.seconds, mutants=work.mutants, may_change=work.may_change
+    )
     config = {"permission": {"*": "allow"}}
     where = {"PATH": os.environ["PATH"]}
     async with (

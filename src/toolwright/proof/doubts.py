@@ -1,6 +1,7 @@
 """Reasons that the changed files themselves give: what was done to tests and to the check, and tricks in the work."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 
 from toolwright.proof.baseline import Before
@@ -9,8 +10,8 @@ from toolwright.proof.expected import Expected, expected_of
 from toolwright.proof.goal import CheckRun
 from toolwright.proof.kinds import Kind, kind_of
 from toolwright.proof.runs import counts_of, is_test_run
-from toolwright.proof.sources import suspicions
-from toolwright.proof.weakened import tests_of, weakened
+from toolwright.proof.sources import reaches_beyond, suspicions
+from toolwright.proof.weakened import TestCase, tests_of, weakened, weakened_beside
 from toolwright.record import record
 
 WORDS = {
@@ -25,7 +26,31 @@ WORDS = {
     "narrows_the_build": "leaves code out of what is built and checked",
     "hides_exit_code": "hides that something failed",
     "runs_hidden_code": "runs code that is written as text",
+    "silences_the_check": "tells the check to pass over it",
 }
+_SILENCERS = (
+    (r"\b(ruff|flake8|pycodestyle|pyflakes|pre-commit|lint)\b", r"#\s*(noqa|ruff:|flake8:)"),
+    (
+        r"\b(mypy|pyright|basedpyright|pytype|pyre|types?|typecheck|pre-commit)\b",
+        r"#\s*(type:\s*ignore|pyright:|mypy:|pyre-)",
+    ),
+    (r"\b(pylint|lint)\b", r"#\s*pylint:"),
+    (r"\bbandit\b", r"#\s*nosec"),
+    (r"\b(black|ruff|format)\b", r"#\s*fmt:\s*(off|skip)"),
+    (r"\b(coverage|--cov)\b|--cov", r"#\s*pragma:\s*no\s*(cover|branch)"),
+    (
+        r"\b(nyc|c8|jest|vitest|--experimental-test-coverage)\b",
+        r"/\*\s*(istanbul|c8|v8|node:coverage)\s+(ignore|disable)",
+    ),
+    (r"\b(eslint|lint|standard|xo)\b", r"eslint-disable"),
+    (r"\b(tsc|typecheck|vue-tsc|types?)\b", r"@ts-(ignore|nocheck|expect-error)"),
+    (r"\b(biome|lint)\b", r"biome-ignore"),
+    (r"\b(golangci-lint|staticcheck|lint)\b", r"//\s*(nolint|lint:ignore)"),
+    (r"\b(clippy|cargo)\b", r"#!?\[allow\("),
+    (r"\b(rubocop|lint)\b", r"#\s*rubocop:disable"),
+    (r"\bshellcheck\b", r"#\s*shellcheck\s+disable"),
+)
+"""Tools, and the comments that have each of them say nothing of a place."""
 _TESTS = {
     "test_deleted": "was deleted",
     "test_skipped": "is passed over now",
@@ -48,6 +73,8 @@ class Change:
     check: tuple[str, ...]
     restored: tuple[str, ...]
     """What the check is tried without: tests and parts of the check that were changed, and parts that were added."""
+    allowed: tuple[str, ...] = ()
+    """What of the work would not be any, had the person not said that it may change."""
 
 
 def sort_changes(
@@ -56,25 +83,53 @@ def sort_changes(
     judges: Sequence[str],
     may_change: Sequence[str],
     serving: Collection[str] = (),
+    shadows: Collection[str] = (),
 ) -> Change:
-    """Sort changed files; `serving` are those that only tests use.
+    """Sort changed files; `serving` are those that only tests use, `shadows` those that stand before other modules.
 
     New tests stay in place; whatever else the check could rest on is put back.
     """
     kinds: dict[Kind, list[str]] = {"work": [], "test": [], "check": []}
     for path in changed:
         allowed = any(fnmatch(path, pattern) for pattern in may_change)
-        kinds["work" if allowed else "test" if path in serving else kind_of(path, judges)].append(path)
+        kinds[
+            "work" if allowed else "test" if path in serving else "check" if path in shadows else kind_of(path, judges)
+        ].append(path)
     restored = (*kinds["check"], *(path for path in kinds["test"] if path in baseline.files))
-    return Change(work=tuple(kinds["work"]), tests=tuple(kinds["test"]), check=tuple(kinds["check"]), restored=restored)
+    named = [path for path in kinds["work"] if any(fnmatch(path, pattern) for pattern in may_change)]
+    return Change(
+        work=tuple(kinds["work"]),
+        tests=tuple(kinds["test"]),
+        check=tuple(kinds["check"]),
+        restored=restored,
+        allowed=tuple(named),
+    )
 
 
 def test_reasons(change: Change, baseline: Before, read: Read, names: set[str]) -> Iterator[Reason]:
     """Yield what was done to tests that were there before."""
+    changed = [path for path in change.tests if path in baseline.files]
+    come = dict[str, TestCase]()
     for path in change.tests:
-        if path in baseline.files:
-            for one in weakened(path, baseline.text(path), read(path), names):
+        before = tests_of(path, baseline.text(path) or "")
+        come |= {name: one for name, one in tests_of(path, read(path) or "").items() if name not in before}
+    for path in changed:
+        for one in weakened(path, baseline.text(path), read(path), names, come):
+            yield Reason(kind=one.kind, text=f"The test {one.name} {_TESTS[one.kind]}.", path=path)
+
+
+def own_test_reasons(change: Change, baseline: Before, read: Read, *, doctests: bool) -> Iterator[Reason]:
+    """Yield what was done to tests and examples that stand beside the work, in the same files."""
+    for path in change.work:
+        if path in baseline.files and path not in change.allowed and (was := baseline.text(path)) is not None:
+            for one in weakened_beside(path, was, read(path) or "", doctests=doctests):
                 yield Reason(kind=one.kind, text=f"The test {one.name} {_TESTS[one.kind]}.", path=path)
+
+
+def reaching_tests(change: Change, baseline: Before, read: Read) -> list[str]:
+    """Return the new tests that change what other tests run: those prove nothing about the others."""
+    new = [path for path in change.tests if path not in baseline.files]
+    return [path for path in new if reaches_beyond(path, read(path) or "")]
 
 
 def names_of_tests(files: Mapping[str, str], read: Read) -> set[str]:
@@ -99,6 +154,45 @@ def work_reasons(change: Change, baseline: Before, read: Read) -> Iterator[Reaso
             yield Reason(kind=one.kind, text=f"{path}:{one.line} {WORDS[one.kind]}: `{one.text}`.", path=path)
 
 
+def silencing_reasons(change: Change, baseline: Before, read: Read, steps: Sequence[str]) -> Iterator[Reason]:
+    """Yield what is new in the work and tells a tool that the check runs to pass over it."""
+    run = " ".join(steps)
+    patterns = [re.compile(mark) for tools, mark in _SILENCERS if re.search(tools, run)]
+    for path in change.work:
+        before, after = baseline.text(path) or "", read(path) or ""
+        for mark in patterns:
+            if len(mark.findall(after)) > len(mark.findall(before)):
+                line = next(one for one in after.splitlines() if mark.search(one) and one not in before)
+                text = f"{path} {WORDS['silences_the_check']}: `{line.strip()[:160]}`."
+                yield Reason(kind="silences_the_check", text=text, path=path)
+
+
+def shadowing(changed: Iterable[str], baseline: Before, first: Sequence[CheckRun]) -> set[str]:
+    """Return new modules that the project imported before, from elsewhere: tests ran then, and none missed it."""
+    missed = " ".join(one.output for one in first)
+    if not any(counts.ran for one in first if (counts := counts_of(one.output))):
+        return set()
+    new = {path: _imported_as(path) for path in changed if path.endswith(".py") and path not in baseline.files}
+    new = {
+        path: name
+        for path, name in new.items()
+        if name and not re.search(rf"No module named ['\"]?{re.escape(name)}\b", missed)
+    }
+    texts = [text for path in baseline.files if new and path.endswith(".py") and (text := baseline.text(path))]
+    return {
+        path
+        for path, name in new.items()
+        if any(re.search(rf"(?m)^(import|from)\s+{re.escape(name)}\b", text) for text in texts)
+    }
+
+
+def _imported_as(path: str) -> str:
+    """The name of a module that stands where imports begin; nothing for others."""
+    parts = path.removesuffix(".py").split("/")
+    parts = parts[1:] if parts[0] in ("src", "lib") else parts
+    return parts[0] if len(parts) == 1 or parts[1:] == ["__init__"] else ""
+
+
 def check_reasons(change: Change, *, weight: Weight, why: str) -> Iterator[Reason]:
     """Yield the parts of the check that were touched, and the tests that are not as they were."""
     for path in change.check[:LISTED]:
@@ -110,7 +204,7 @@ def check_reasons(change: Change, *, weight: Weight, why: str) -> Iterator[Reaso
             yield Reason(kind="tests_changed", text=f"{path} was changed{why}.", path=path, weight=weight)
 
 
-def count_reasons(first: Sequence[CheckRun], last: Sequence[CheckRun]) -> Iterator[Reason]:
+def count_reasons(first: Sequence[CheckRun], last: Sequence[CheckRun], *, fewer: Weight = "doubt") -> Iterator[Reason]:
     """Yield what the numbers of tests say, before the work and after it."""
     for before, after in zip(first, last, strict=False):
         now, was = counts_of(after.output), counts_of(before.output)
@@ -120,12 +214,17 @@ def count_reasons(first: Sequence[CheckRun], last: Sequence[CheckRun]) -> Iterat
                 text=f"`{after.command}` printed what was asked for, and ended with code {after.exit}.",
             )
         if now is None:
+            if was is not None and was.ran:
+                text = f"`{after.command}` tells of no tests; before the work it ran {was.ran}."
+                yield Reason(kind="no_tests_ran", text=text)
             continue
         if now.ran == 0:
             yield Reason(kind="no_tests_ran", text=f"`{after.command}` ran no test at all.")
         elif was is not None and now.ran < was.ran:
             yield Reason(
-                kind="fewer_tests", text=f"`{after.command}` ran {now.ran} tests; before the work it ran {was.ran}."
+                kind="fewer_tests",
+                text=f"`{after.command}` ran {now.ran} tests; before the work it ran {was.ran}.",
+                weight=fewer,
             )
         if now.skipped > (was.skipped if was else 0) and was is not None:
             yield Reason(

@@ -2,11 +2,13 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from toolwright.record import record
 
+_ENTRY = re.compile(r"""['"`]([^'"`]*\d[^'"`\d]+\d[^'"`]*)['"`]\s*[:,]\s*(-?\d[\d.]*|'[^']*'|"[^"]*")""")
+"""An entry of a table in other languages, whose key is made of several numbers."""
 _TRIVIAL = frozenset(("0", "1", "-1", "2", "None", "True", "False", "''", "[]", "()", "{}", "b''", "0.0", "1.0"))
 _LITERAL = re.compile(r"-?\b\d+(?:\.\d+)?\b|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"")
 
@@ -50,6 +52,13 @@ def literal(node: ast.AST) -> str:
 
 def answers_by_heart(tree: ast.AST, expected: Expected) -> Iterator[ast.AST]:
     """Yield the pieces that give the very answer of a test to the very values of the test."""
+    tables = {
+        target.id: node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             names = {one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)} - {
@@ -59,7 +68,7 @@ def answers_by_heart(tree: ast.AST, expected: Expected) -> Iterator[ast.AST]:
             if _constant_answer(node, names, expected):
                 yield node
             for inner in ast.walk(node):
-                if _branch(inner, names, expected) or _table(inner, names, expected):
+                if _branch(inner, names, expected) or _table(inner, names, expected, tables):
                     yield inner
 
 
@@ -101,26 +110,49 @@ def _compared(test: ast.expr, names: set[str]) -> Iterator[str]:
                 yield from (literal(one) for one in whole.elts)
 
 
-def _table(node: ast.AST, names: set[str], expected: Expected) -> bool:
+def _table(node: ast.AST, names: set[str], expected: Expected, tables: Mapping[str, ast.Dict]) -> bool:
     """Whether what was given is looked up in a table that holds nothing but values of tests."""
     table, key = None, None
     if isinstance(node, ast.Subscript):
         table, key = node.value, node.slice
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
         table, key = node.func.value, node.args[0]
+    if isinstance(table, ast.Name) and table.id in tables:
+        # A table with a name may well be the work itself; one of sums or pairs of numbers hardly is.
+        table = tables[table.id]
+        if not all(isinstance(one, ast.Tuple) or (one and re.search(r"\d", literal(one))) for one in table.keys):
+            return False
     if not isinstance(table, ast.Dict) or key is None or not table.keys:
         return False
     given = {one.id for one in ast.walk(key) if isinstance(one, ast.Name)}
-    known = [
-        one is not None and (literal(one) in expected.literals or isinstance(one, ast.Tuple)) for one in table.keys
-    ]
+    known = [one is not None and _is_known(one, expected) for one in table.keys]
     values = [literal(one) in expected.literals for one in table.values]
     return bool(given) and given <= names and all(known) and any(values)
+
+
+def _is_known(key: ast.expr, expected: Expected) -> bool:
+    """Whether a key is a value of a test, or made of such."""
+    if isinstance(key, ast.Constant) and isinstance(key.value, str) and literal(key) not in expected.literals:
+        parts = [_plain(one) for one in re.findall(r"-?\d+", key.value)]
+    elif isinstance(key, ast.Tuple):
+        parts = [literal(one) for one in key.elts]
+    else:
+        return literal(key) in expected.literals
+    return _are_known(parts, expected)
+
+
+def _are_known(parts: Sequence[str], expected: Expected) -> bool:
+    return any(one in expected.literals for one in parts) and all(one in expected.literals | _TRIVIAL for one in parts)
 
 
 def by_heart_in_text(lines: Iterable[str], expected: Expected) -> Iterator[str]:
     """Yield lines of other languages that compare with a value of a test and answer with another."""
     rows = list(lines)
+    for line in rows:
+        for key, value in _ENTRY.findall(line):
+            parts = [_plain(one) for one in re.findall(r"-?\d+", key)]
+            if _are_known(parts, expected) and _plain(value) in expected.literals:
+                yield line.strip()
     for index, line in enumerate(rows):
         if not re.search(r"\b(if|case|when|switch)\b.*(==|\bcase\b|=>|\beq\b)|\?|=>", line):
             continue

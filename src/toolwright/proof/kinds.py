@@ -35,6 +35,7 @@ _CHECK_NAMES = re.compile(
     | (jest|vitest)[.-]?(setup|config).* | setup[-_]?(tests?|jest|vitest|env).* | babel\.config\..*
     | tsconfig.*\.json | jsconfig\.json | pom\.xml | build\.gradle(\.kts)? | settings\.gradle(\.kts)? | build\.sbt
     | .*\.(pth|mk|mak|cmake|ninja|gradle|rake|gemspec|bazel|bzl|sh|bash|zsh|fish|bat|cmd|ps1|env|ini|cfg|conf|lock)
+    | (toolwright|opencode)\.jsonc?
     | _?pytest\.py | pytest_.*\.py | _pytest.* | unittest\.py | doctest\.py | nose\.py | \..*
     """,
     re.IGNORECASE,
@@ -42,11 +43,19 @@ _CHECK_NAMES = re.compile(
 _TEST_NAMES = re.compile(
     r"(?i)(test|tests)\.\w+|test_.*|.*_tests?\.\w+|.*[.\-_](test|spec)\.\w+|.*_spec\.\w+"
     r"|.*Tests?\.(java|kt|cs|scala|php|swift)|.*\.(snap|approved\.\w+|golden)"
+    r"|(.*[._-])?(expected|golden|approved)([._-].*)?\.(txt|jsonl?|ya?ml|csv|tsv|xml|html|svg|md|out|log)"
 )
-_TEST_FOLDERS = re.compile(r"(?i)(__)?(tests?|specs?|e2e|testdata|fixtures|snapshots|golden)(__)?")
+_TEST_FOLDERS = re.compile(r"(?i)(__)?(tests?|specs?|e2e|testdata|fixtures|snapshots|golden|cassettes)(__)?")
 _CHECK_FOLDERS = frozenset(
     (".github", ".gitlab", ".circleci", ".buildkite", ".husky", ".cargo", ".config", ".vscode", "ci")
 )
+_RUNNERS = frozenset(
+    (
+        *("pytest", "_pytest", "pluggy", "iniconfig", "nose", "nose2", "mock", "hypothesis", "tox", "nox", "coverage"),
+        *("xdist", "pytest_cov", "freezegun", "behave", "mypy", "ruff", "sitecustomize", "usercustomize"),
+    )
+)
+"""Modules of test runners, for which one of the project would be taken."""
 _JUDGES = re.compile(
     r"(?i)(^|[._-])(run_?)?(all_?)?(tests?|check|checks|verify|validate|judge|lint|ci|spec|assert)s?([._-]|$)"
 )
@@ -72,4 +81,4 @@ def _shadows(place: PurePosixPath) -> bool:
     first = place.stem if len(place.parts) == 1 else place.parts[0] if place.name == "__init__.py" else ""
     if len(place.parts) == 2 and place.parts[0] in ("src", "lib"):
         first = place.stem
-    return first in sys.stdlib_module_names
+    return first in sys.stdlib_module_names or first in _RUNNERS

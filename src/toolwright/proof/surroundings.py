@@ -11,6 +11,13 @@ STARTUP = (
     *(".pydistutils.cfg", ".config/go/env", ".makerc", ".noderc", ".config/fish/config.fish"),
 )
 """Files of the home folder that shells, interpreters and test runners read by themselves."""
+ABOVE = (
+    *("pytest.ini", ".pytest.ini", "pytest.toml", "tox.ini", "setup.cfg", "pyproject.toml", "conftest.py"),
+    *("package.json", ".npmrc", ".mocharc.json", ".mocharc.js", ".mocharc.cjs", ".mocharc.yml", ".babelrc"),
+    *("jest.config.js", "jest.config.ts", "jest.config.json", "vitest.config.ts", "vitest.config.js", "vite.config.ts"),
+    *("tsconfig.json", "babel.config.js", "go.work", "Cargo.toml", ".cargo/config.toml", ".tool-versions"),
+)
+"""Files of the folders above a project that test runners read by themselves."""
 _PYTHON = (
     ".local/lib/python*/site-packages/*.pth",
     ".local/lib/python*/site-packages/*customize.py",
@@ -22,7 +29,7 @@ _PYTHON = (
 Stamp = tuple[str, int, int]
 
 
-def look_around(words: Iterable[str], home: Path) -> dict[str, Stamp]:
+def look_around(words: Iterable[str], home: Path, root: Path) -> dict[str, Stamp]:
     """Return the programs that a check runs and what they read at their start, each with what tells a change."""
     found = dict[str, Stamp]()
     for word in dict.fromkeys(words):
@@ -31,6 +38,7 @@ def look_around(words: Iterable[str], home: Path) -> dict[str, Stamp]:
     places = [home / name for name in STARTUP]
     for pattern in _PYTHON:
         places += home.glob(pattern)
+    places += [folder / name for folder in root.resolve().parents for name in ABOVE]
     for place in places:
         if (stamp := _stamp(place))[0]:
             found[str(place)] = stamp
@@ -45,8 +53,8 @@ def _found(word: str) -> Path | None:
 
 def _stamp(path: Path) -> Stamp:
     try:
+        status = path.stat()
         real = path.resolve()
-        status = real.stat()
     except OSError:
         return "", 0, 0
     return str(real), status.st_mtime_ns, status.st_size

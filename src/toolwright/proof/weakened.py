@@ -1,6 +1,7 @@
 """What became of tests: which were deleted, skipped, narrowed, loosened, or expect something else now."""
 
 import ast
+import doctest
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
@@ -52,9 +53,58 @@ class Weakening:
     path: str
 
 
-def weakened(path: str, before: str | None, after: str | None, names: set[str]) -> Iterator[Weakening]:
-    """Yield what was done to the tests of one file; `names` are those of all tests there are now."""
-    old, new = tests_of(path, before or ""), tests_of(path, after or "")
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_EXAMPLE = re.compile(r"#\s*doctest:.*$", re.MULTILINE)
+
+
+def weakened(
+    path: str, before: str | None, after: str | None, names: set[str], come: Mapping[str, TestCase] | None = None
+) -> Iterator[Weakening]:
+    """Yield what was done to the tests of one file.
+
+    `names` are those of all tests there are now, `come` the tests that were not there before: one that asserts the same
+    or has the same name in another class is the old one under a new name.
+    """
+    new = come or {}
+    names = names | {name for name, one in tests_of(path, before or "").items() if _has_moved(name, one, new)}
+    yield from _weaker(path, tests_of(path, before or ""), tests_of(path, after or ""), names)
+
+
+def weakened_beside(path: str, before: str, after: str, *, doctests: bool) -> Iterator[Weakening]:
+    """Yield the same of tests that stand in a file of the work, and of its examples where the check runs those."""
+    old = {name: one for name, one in tests_of(path, before).items() if one.asserts}
+    yield from _weaker(path, old, tests_of(path, after), set())
+    if doctests:
+        yield from _weaker(path, examples_of(path, before), examples_of(path, after), set())
+
+
+def examples_of(path: str, text: str) -> Mapping[str, TestCase]:
+    """Return the examples that a doctest would run, by what they call: of a text, or of all docstrings of a module."""
+    try:
+        if path.endswith(".py"):
+            nodes = (one for one in ast.walk(ast.parse(text)) if isinstance(one, _DOCUMENTED))
+            text = "\n\n".join(filter(None, map(ast.get_docstring, nodes)))
+        examples = doctest.DocTestParser().get_examples(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    found = dict[str, TestCase]()
+    for one in examples:
+        name = " ".join(_EXAMPLE.sub("", one.source).split())
+        skipped = one.options.get(doctest.SKIP, False)
+        found[name] = TestCase(skipped, only=False, asserts=(one.exc_msg or one.want.strip(),))
+    return found
+
+
+def _has_moved(name: str, was: TestCase, come: Mapping[str, TestCase]) -> bool:
+    bare = name.rpartition(".")[2]
+    return any(one.rpartition(".")[2] == bare for one in come) or any(
+        was.asserts and one.asserts == was.asserts and not one.skipped for one in come.values()
+    )
+
+
+def _weaker(
+    path: str, old: Mapping[str, TestCase], new: Mapping[str, TestCase], names: set[str]
+) -> Iterator[Weakening]:
     for name, was in old.items():
         now = new.get(name)
         if now is None:

@@ -1,5 +1,6 @@
 """The evidence ledger of a goal: all that speaks for and against the work, found on the final files."""
 
+import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
@@ -16,12 +17,17 @@ from toolwright.proof.doubts import (
     count_reasons,
     flaky_reasons,
     names_of_tests,
+    own_test_reasons,
+    reaching_tests,
+    shadowing,
+    silencing_reasons,
     sort_changes,
     test_reasons,
     work_reasons,
 )
-from toolwright.proof.evidence import Reason, reasons_of_last
+from toolwright.proof.evidence import Reason, Weight, reasons_of_last
 from toolwright.proof.goal import CheckRun, Goal
+from toolwright.proof.kinds import kind_of
 from toolwright.proof.mutants import changed_lines
 from toolwright.proof.said import RecordedRun, claim_reasons
 from toolwright.proof.supports import supports
@@ -54,7 +60,13 @@ class Ledger:
     def of(cls, checker: Checker, goal: Goal, baseline: Before) -> "Ledger":
         """Begin a ledger, before the model is asked."""
         judges, words = _rests_on(goal, checker.tree.root)
-        return cls(checker=checker, goal=goal, baseline=baseline, judges=judges, around=look_around(words, Path.home()))
+        return cls(
+            checker=checker,
+            goal=goal,
+            baseline=baseline,
+            judges=judges,
+            around=look_around(words, Path.home(), checker.tree.root),
+        )
 
     async def reasons(
         self,
@@ -65,17 +77,24 @@ class Ledger:
         commands: Sequence[RecordedRun],
     ) -> list[Reason]:
         """Return all reasons after a round of checks."""
-        files = await self.checker.files()
+        files = self.checker.last
         changed = self.baseline.changed(files)
         serving = supports(changed, self.baseline, files, self._read)
-        change = sort_changes(changed, self.baseline, self.judges, self.goal.may_change, serving)
-        found = [*reasons_of_last(last), *self._records(session_id, message, last, runs, commands, changed)]
+        shadows = shadowing(changed, self.baseline, self.first)
+        change = sort_changes(changed, self.baseline, self.judges, self.goal.may_change, serving, shadows)
+        found = [*reasons_of_last(last), *self._records(session_id, message, last, runs, commands, changed, change)]
         found += work_reasons(change, self.baseline, self._read)
-        weak = list(test_reasons(change, self.baseline, self._read, names_of_tests(files, self._read)))
+        doctests = any(">>>" in (self.baseline.text(path) or "") for path in change.work) and self._runs_doctests()
+        found += own_test_reasons(change, self.baseline, self._read, doctests=doctests)
+        found += silencing_reasons(change, self.baseline, self._read, self._steps())
+        names = names_of_tests(files, self._read) if change.tests else set[str]()
+        weak = list(test_reasons(change, self.baseline, self._read, names))
         if not all(one.held for one in last):
             return _once([*found, *weak, *check_reasons(change, weight="doubt", why="")])
         if changed:
             found += await self._witnessed(files, change, weak, last)
+        elif not all(one.held for one in self.first):
+            found += await self._unchanged(files)
         found += self._afterwards(await self.checker.files(), last)
         if not any(one.held for one in self.first) or changed:
             return _once(found)
@@ -96,18 +115,20 @@ class Ledger:
         runs: Sequence[CheckRun],
         commands: Sequence[RecordedRun],
         changed: Sequence[str],
+        change: Change,
     ) -> Iterator[Reason]:
         """What does not need another run."""
         checks = [RecordedRun(command=one.command, exit=_code(one), output=one.output) for one in last]
         yield from claim_reasons(message, [*commands, *checks], changed)
-        yield from count_reasons(self.first, last)
+        fewer: Weight = "note" if any(kind_of(path) == "test" for path in change.allowed) else "doubt"
+        yield from count_reasons(self.first, last, fewer=fewer)
         yield from flaky_reasons(runs)
         for path in changed_dependencies(self.checker.tree.root, self.baseline.since)[:3]:
             yield Reason(
                 kind="dependencies_changed", text=f"{path} is what the check runs with, and was changed.", path=path
             )
-        now = look_around([*self.around], Path.home())
-        for name in {*self.around, *look_around((), Path.home())}:
+        now = look_around([*self.around], Path.home(), self.checker.tree.root)
+        for name in {*self.around, *now}:
             if now.get(name) != self.around.get(name):
                 yield Reason(
                     kind="surroundings_changed", text=f"{name} is read or run by the check, and was changed.", path=name
@@ -127,15 +148,25 @@ class Ledger:
     ) -> list[Reason]:
         """Reasons of the same check in copies, with all that judges the work as it was."""
         witnesses = Witnesses(checker=self.checker, goal=self.goal, baseline=self.baseline)
-        witness = await witnesses.look(files, change.work, change.restored, last)
+        added = [path for path in change.tests if path not in self.baseline.files]
+        reaching = reaching_tests(change, self.baseline, self._read)
+        # First with new tests, which may be those that run the change; where they fail or decide for others, without.
+        attempts = [change.restored, (*change.restored, *added)][1 if reaching else 0 : 2 if added else 1]
+        witness = None
+        for restored in attempts:
+            witness = await witnesses.look(files, change.work, restored, last)
+            if witness is not None and witness.held:
+                break
         if witness is not None and witness.held:
             kept = [_as_note(one) if one.kind in ("test_loosened", "expectation_changed") else one for one in weak]
             noted = check_reasons(change, weight="note", why="; it holds with that as it was, too")
             return [*kept, *noted, *self._seen(witness, change)]
         hidden = [*new_ignored(self.checker.tree.root, files, self.baseline.since)][:3]
-        if change.restored:
+        if change.restored or reaching:
             why = "; with it as it was, the check does not hold" if witness else ""
-            return [*weak, *check_reasons(change, weight="doubt", why=why)]
+            text = "{} changes what other tests run; without it, the check does not hold."
+            new = [Reason(kind="tests_changed", text=text.format(path), path=path) for path in reaching]
+            return [*weak, *new, *check_reasons(change, weight="doubt", why=why)]
         if await self._holds_again():
             if hidden:
                 text = (
@@ -152,7 +183,32 @@ class Ledger:
             ]
         return [*weak, Reason(kind="flaky", text="The check held once, and did not hold again on the same files.")]
 
+    async def _unchanged(self, files: Mapping[str, str]) -> list[Reason]:
+        """Reasons where the check failed before and holds now, and no file of the project has changed."""
+        hidden = [*new_ignored(self.checker.tree.root, files, self.baseline.since)]
+        judging = [path for path in hidden if kind_of(path, self.judges) != "work"]
+        if judging:
+            text = f"{judging[0]} is ignored by git and new or changed, and nothing else is."
+            return [Reason(kind="hidden_files", text=text, path=judging[0])]
+        if not await self._holds_again():
+            return [Reason(kind="flaky", text="The check held once, and did not hold again on the same files.")]
+        if hidden:
+            return []
+        text = "The check failed before and holds now, though no file of the project has changed."
+        return [Reason(kind="nothing_changed", text=text)]
+
+    def _steps(self) -> list[str]:
+        root = self.checker.tree.root
+        return [step.text for one in self.goal.conditions if one.command for step in steps_of(one.command, root)]
+
+    def _runs_doctests(self) -> bool:
+        """Whether the check runs the examples of texts and docstrings."""
+        judges = (path for path in self.baseline.files if kind_of(path, self.judges) != "work")
+        return any("doctest" in text for text in (*self._steps(), *(self.baseline.text(path) or "" for path in judges)))
+
     async def _holds_again(self) -> bool:
+        """Whether it holds once more, with nothing that Python keeps of the files beside them."""
+        await asyncio.to_thread(self.checker.drop_bytecode, self.checker.last)
         for condition in self.goal.conditions:
             if not (await self.checker.check(condition, self.goal.seconds)).held:
                 return False
@@ -178,15 +234,7 @@ class Ledger:
         elif witness.broken:
             text = f"The check noticed {witness.noticed} of {witness.broken} changed lines that were broken."
             yield Reason(kind="noticed", text=text, weight="note")
-        goes = next(
-            (
-                step.text
-                for one in self.goal.conditions
-                for step in steps_of(one.command, self.checker.tree.root)
-                if _ELSEWHERE.search(step.text)
-            ),
-            "",
-        )
+        goes = next((step for step in self._steps() if _ELSEWHERE.search(step)), "")
         if goes and not witness.noticed:
             yield Reason(
                 kind="checked_elsewhere", text=f"`{goes}` checks other files than those that were changed here."
