@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,6 +21,7 @@ from toolwright.messages import ModelRef, Moment, TextPart, User
 from toolwright.models.scripted import ScriptedModel, ScriptedTurn
 from toolwright.proof.goal import goal_of
 from toolwright.session.ledger import Ledger
+from toolwright.session.witness import Witnesses
 from toolwright.testing import make_workspace
 
 FILES = 40
@@ -53,17 +55,10 @@ async def _share(project: Path) -> float:
         "    def test(self):\n        self.assertEqual(m0.g(), 1)\n"
     )
     (project / "m0.py").write_text("def g():\n    return 0\n")
-    spent = _Spent()
-    reasons = Ledger.reasons
-
-    async def timed(*given: Any, **more: Any) -> Any:
-        began = time.process_time()
-        try:
-            return await reasons(*given, **more)
-        finally:
-            spent.seconds += time.process_time() - began
-
-    Ledger.reasons = timed  # type: ignore[method-assign]
+    reasons, look = Ledger.reasons, Witnesses.look
+    spent, copied = _Spent(), _Spent()
+    Ledger.reasons = spent.timed(reasons)  # type: ignore[method-assign]
+    Witnesses.look = copied.timed(look)  # type: ignore[method-assign]
     turns = [_call("read", filePath=f"m{number % FILES}.py") for number in range(STEPS)]
     edit = _call("edit", filePath="m0.py", oldString="return 0", newString="return 1")
     model = ScriptedModel(*turns, edit, {"text": "The tests pass."})
@@ -71,15 +66,33 @@ async def _share(project: Path) -> float:
     async with make_workspace(project, model=model, keep=True) as workspace, workspace.session() as session:
         goal = goal_of(f"{sys.executable} -m unittest -q", mutants=0)
         result = await session.prompt("fix it", until=goal)
+    Ledger.reasons, Witnesses.look = reasons, look  # type: ignore[method-assign]
     assert result.evidence is not None
     whole = time.process_time() - began + os.times().children_user + os.times().children_system - children
-    own, ledger = f"{whole:.2f} s of CPU", f"{spent.seconds:.3f} in the ledger"
+    own, ledger = (
+        f"{whole:.2f} s of CPU",
+        f"{spent.seconds:.3f} in the ledger ({copied.seconds:.3f} in a copy)",
+    )
     print(f"{STEPS + 2} steps and their checks: {own}, of these {ledger}; {result.evidence.verdict}")
     return spent.seconds / whole
 
 
 class _Spent:
+    """Processor time of our own process."""
+
     seconds = 0.0
+
+    def timed(self, function: Callable[..., Any]) -> Any:
+        """Return a function that notes what it takes."""
+
+        async def timed(*given: Any, **more: Any) -> Any:
+            began = time.process_time()
+            try:
+                return await function(*given, **more)
+            finally:
+                self.seconds += time.process_time() - began
+
+        return timed
 
 
 def _call(name: str, **arguments: str) -> ScriptedTurn:

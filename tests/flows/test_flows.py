@@ -9,6 +9,7 @@ import pytest
 from tests.mcp.conftest import scripted
 from tests.session.trial import call, calls, opened, says
 from toolwright.definition import tool
+from toolwright.errors import ToolError
 from toolwright.models.scripted import ScriptedCall, ScriptedModel
 from toolwright.session.prompt import Attached
 from toolwright.testing import ScriptedUser, make_workspace
@@ -143,6 +144,25 @@ async def test_where_a_secret_was_seen_it_is_refused(project: Path) -> None:
     assert [one.patterns for one in user.questions] == [(f"{project}/.env",)]
     assert f"{TOLD}, and {project}/.env was read, which is secret. Nothing was done." in told
     assert "The user can name it in a prompt of their own" in told
+
+
+async def test_what_a_rule_lets_be_read_without_a_question_is_no_secret(project: Path) -> None:
+    (project / "notes.txt").write_text("x")
+    read = call("read", filePath="notes.txt")
+    assert len(await asked_about(project, "Go.", read, TO_MALLORY, permission={"read": {"notes.txt": "allow"}})) == 1
+
+
+async def test_what_a_failure_says_was_written_by_others_too(project: Path) -> None:
+    @tool(untrusted=True)
+    def gone(url: str) -> str:
+        """A page that is not there."""
+        raise ToolError(PAGE)
+
+    user = ScriptedUser.saying("once")
+    turns = (calls(call("gone", url="http://blog.example/post")), calls(TO_MALLORY), says("Done."))
+    async with opened(project, *turns, user=user, tools=[gone, *TOOLS], config={"permission": ACTS}) as trial:
+        await trial.prompt("Go.")
+    assert len(user.questions) == 1
 
 
 async def test_subagents_inherit_it_and_hand_it_up(project: Path) -> None:
