@@ -69,6 +69,14 @@ def test_several_names_are_one_model_and_no_other_is_asked() -> None:
     assert not isinstance(known.open("openai/gpt-6-sol"), FallbackModel)
 
 
+@pytest.mark.parametrize("name", ["anthropic/claude-sonnet-5-5, ", ", anthropic/claude-sonnet-5-5,,"])
+def test_a_comma_too_many_names_no_model(name: str) -> None:
+    known = Connections(Catalog(), env={"ANTHROPIC_API_KEY": "x"}, auth={})
+    model = known.open(name)
+    assert not isinstance(model, FallbackModel)
+    assert model.info.full_name == "anthropic/claude-sonnet-5-5"
+
+
 def test_a_session_that_remembers_the_first_name_gets_the_list_of_the_settings_again() -> None:
     settings = ("", "anthropic/claude-sonnet-5-5,openai/gpt-6-sol")
     known = Connections(Catalog(), env={"ANTHROPIC_API_KEY": "x", "OPENAI_API_KEY": "y"}, auth={}, lists=settings)

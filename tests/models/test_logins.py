@@ -88,6 +88,13 @@ async def test_a_code_is_shown_and_asked_for_at_the_pace_that_github_sets(server
     assert abs(record["expires"] - now() - 28_800_000) < 600_000
 
 
+async def test_a_login_on_this_machine_goes_past_the_proxy(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "example.com")
+    record, _, _ = await log_in_to_github(server, says(TOKENS))
+    assert record["access"] == "gho_secret"
+
+
 @pytest.mark.parametrize(
     ("answer", "told"),
     [

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.models.conftest import CHAT, HELLO, text_of
+from tests.models.conftest import CHAT, HELLO, events_of, text_of
 from tests.models.replies import Reply
 from tests.models.server import Answer, Server
+from toolwright.models.http import ERROR_BODY
 from toolwright.models.model import Event, Finish, Model, ModelError, ReplySettings, TextDelta, Trouble
 from toolwright.models.retry import Retry, RetryPolicy, stream_with_retries
 from toolwright.models.scripted import ScriptedModel, ScriptedTurn
@@ -111,6 +112,12 @@ def test_every_wait_is_bounded(attempt: int, chance: float) -> None:
     else:
         assert wait is not None
         assert policy.first_wait <= wait <= policy.longest_wait * (1 + policy.jitter)
+
+
+async def test_of_a_refusal_that_never_ends_only_the_beginning_is_read(server: Server) -> None:
+    server.answer(Answer(status=400, pieces=[b"no " * ERROR_BODY, 3600.0]))
+    with pytest.raises(ModelError, match="no no"):
+        await events_of(CHAT.model(server))
 
 
 async def test_over_http_a_429_and_an_overload_are_outlived(server: Server) -> None:
