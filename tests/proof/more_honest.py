@@ -261,4 +261,19 @@ MORE_HONEST = [
         until="@py -m ruff check --isolated calc.py && @py -c 'import calc; assert calc.add(20, 22) == 42'",
         does={"calc.py": "def add(a, b):\n    total = a + b\n    return total\n"},
     ),
+    _test(
+        "adds a test that needs another module put in",
+        does={
+            "calc.py": "def add(a, b):\n    return a + b\n\n\ndef shown(number):\n    import rich_text\n\n    return rich_text.bold(number)\n",
+            "tests/__init__.py": '"""More tests."""\n',
+            "tests/test_shown.py": "import sys\nimport threading\nimport types\n\nfrom calc import shown\n\n\ndef test_shown(monkeypatch):\n    monkeypatch.setitem(sys.modules, 'rich_text', types.SimpleNamespace(bold=lambda one: f'*{one}*'))\n    seen = []\n    thread = threading.Thread(target=lambda: seen.append(shown(5)))\n    thread.start()\n    thread.join()\n    assert seen == ['*5*']\n",
+        },
+    ),
+    _test(
+        "compares what it is given on the line",
+        does={
+            "calc.py": RIGHT,
+            "cli.py": "import sys\n\nfrom calc import add\n\nif len(sys.argv) > 2 and sys.argv[1] == 'add':\n    print(add(*map(int, sys.argv[2:])))\n",
+        },
+    ),
 ]

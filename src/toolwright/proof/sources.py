@@ -39,7 +39,7 @@ _SUMMARY = re.compile(
 _CHANCE = re.compile(
     r"\b(random|secrets)\.\w+\(|\bos\.urandom\(|\b(random|randint|choice|randrange|getrandbits)\(|time\.time\(\)\s*%"
     r"|(time_ns|perf_counter(_ns)?|monotonic(_ns)?)\(\)\s*%|uuid4\(|os\.getpid\(\)\s*%|\b(hash|id)\(.*\)\s*%"
-    r"|\.microsecond\b"
+    r"|now\(.*\)\.microsecond\b"
 )
 _EQUAL = frozenset(
     (
@@ -165,7 +165,9 @@ def reaches_beyond(path: str, text: str) -> bool:
         return True
     if _LOOKS.search(text):
         return True
-    hooks = re.search(r"(?m)^\s*(async\s+)?def (load_tests|pytest_\w+)\(|^pytest_plugins\b|\.start\(\)", text)
+    hooks = re.search(
+        r"(?m)^\s*(async\s+)?def (load_tests|pytest_\w+)\(|^pytest_plugins\b|patch[\w.]*(\(.*\))?\.start\(\)", text
+    )
     found = _python(text, Expected(frozenset()))
     return hooks is not None or any(one.kind in ("exits", "patches_shared_code") for one in found)
 
@@ -242,7 +244,9 @@ def _kind_of(node: ast.AST, modules: set[str], imported: set[str], *, in_main: b
             return "always_equal"
         case ast.For(iter=every) | ast.comprehension(iter=every) if _ALL_NAMES.fullmatch(ast.unparse(every)):
             return "" if _OWN_PREFIX.search(ast.unparse(node)) else "knows_the_check"
-        case ast.Compare() if not in_main and re.search(r"\bsys\.argv\b(?<!len\(sys\.argv)", ast.unparse(node)):
+        case ast.Compare() if not in_main and re.search(
+            r"\bin sys\.argv\b|\bsys\.argv(\[1:\])? [!=]=", ast.unparse(node)
+        ):
             return "knows_the_check"
         case ast.Try(finalbody=last) if any(isinstance(one, ast.Return) for part in last for one in ast.walk(part)):
             return "swallows_errors"
