@@ -1,4 +1,4 @@
-"""What a call does beyond this machine, and whether it can be taken back."""
+"""Acts of a call beyond this machine, and whether they can be taken back."""
 
 import re
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ _PLAIN: Final = {
 
 @record(frozen=True, slots=True, kw_only=True)
 class Act:
-    """What one call does beyond this machine."""
+    """One act of a call beyond this machine."""
 
     kind: ActClass
     program: str = ""
@@ -41,13 +41,13 @@ class Act:
     """Whether that is refused, since a secret was seen."""
 
     def is_named_by(self, pattern: str) -> bool:
-        """Whether a pattern that fits spells out all the words that say so, and does not leave them to a wildcard."""
+        """Return whether a pattern that fits spells out all the words that say so, and leaves none to a wildcard."""
         if not set(pattern) & set("*?"):
             return True
         return {*self.words} <= {word.rstrip("*") for word in pattern.split()}
 
     def is_meant_by(self, pattern: str) -> bool:
-        """Whether a pattern that fits names whom it reaches, should nobody else have."""
+        """Return whether a pattern that fits names whom it reaches, should nobody else have."""
         return not self.unnamed or all(spells(pattern, one) for one in self.to)
 
     @property
@@ -75,7 +75,7 @@ def strictest(kinds: Iterable[ActClass]) -> ActClass:
 
 
 def spells(pattern: str, name: str) -> bool:
-    """Whether a pattern has the whole name in it, or a wildcard for no more than hosts below one that it spells."""
+    """Return whether a pattern has the whole name, or a wildcard for no more than hosts below one that it spells."""
     if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", pattern, re.IGNORECASE):
         return True
     domains = re.findall(r"\*\.([\w-]+(?:\.[\w-]+)+)", pattern)

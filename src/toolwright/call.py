@@ -104,7 +104,7 @@ class Caller:
         return Result.failed(ToolError(f"A hook around {tool.id} returned {result!r:.60}, which is no result."))
 
     async def _outcome(self, tool: Tool, ctx: ToolContext, work: Awaitable[Result]) -> Result:
-        """What the work came to. A failure is a result here already, so that hooks see it as one."""
+        """Return the outcome of the work. A failure is a result here already, so that hooks see it as one."""
         try:
             return await work
         except ToolError as error:
@@ -133,14 +133,14 @@ class Caller:
 
 
 def _own_request(tool: Tool, arguments: Json) -> Request:
-    """What the door asks for a tool: its id, with what it does beyond this machine and whom it reaches."""
+    """Return the door's own request for a tool: its id, its acts beyond this machine and whom they reach."""
     act = act_of_call(tool, arguments)
     acts = {"*": act} if act.kind in OUTWARD or act.to else {}
     return Request(permission=tool.id, patterns=("*",), acts=acts)
 
 
 def is_cancelled() -> bool:
-    """Whether somebody really wants this task to end; a tool may raise what looks like it by itself."""
+    """Return whether somebody really wants this task to end; a tool may raise what looks like it by itself."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 

@@ -1,4 +1,4 @@
-"""What settings and environment come to for a workspace: which tools can be offered, and how long their output is."""
+"""Conditions of a workspace from its settings and environment: which tools can be offered, how long output is."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from toolwright.truncate import Limits, Truncator
 
 
 def given_settings(config: Mapping[str, Any] | None, extensions: Sequence[Extension]) -> dict[str, Any]:
-    """What the caller and the extensions say, as one more configuration."""
+    """Return the settings of the caller and the extensions, as one more configuration."""
     given: dict[str, Any] = {}
     for said in (*(extension.config() for extension in extensions), config or {}):
         for key, value in said.items():

@@ -234,7 +234,7 @@ async def answer_command(
 
 @record(frozen=True, slots=True)
 class _Values:
-    """What stands for `$1`, `$2`, …: the highest takes the rest; and for `$ARGUMENTS`, all of it as it was typed."""
+    """Values of `$1`, `$2`, …: the highest takes the rest; and of `$ARGUMENTS`, all of it as it was typed."""
 
     call: CommandCall
     highest: int
@@ -354,7 +354,7 @@ def _unknown_keys(head: Mapping[str, Any], file: Path) -> Iterator[str]:
 
 
 def _claude_head(head: Mapping[str, Any], file: Path) -> dict[str, Any]:
-    """What Claude Code says above a command, in our words. Whatever might restrict it must be understood."""
+    """Return Claude Code's front matter of a command, in our words. Whatever might restrict it must be understood."""
     unknown = [key for key in head if key not in (*CLAUDE_KEYS, *CLAUDE_HARMLESS)]
     if unknown:
         raise ConfigError(f"{file}: {unknown[0]!r} is not understood and might restrict the command.")

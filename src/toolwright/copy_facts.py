@@ -17,7 +17,7 @@ MOST = 120
 
 @record(frozen=True, slots=True, kw_only=True)
 class CopyFacts:
-    """What is noted of a copy, in the folder beside it that no command reaches."""
+    """The record of a copy, in the folder beside it that no command reaches."""
 
     name: str
     variables: Mapping[str, str]

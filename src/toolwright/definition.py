@@ -1,4 +1,4 @@
-"""What a tool is: its record, the decorator that makes one from a function, its call, its context, its result."""
+"""The definition of a tool: its record, the decorator that makes one from a function, its call, context and result."""
 
 import inspect
 import re
@@ -68,7 +68,7 @@ class Attachment:
 
 @record(frozen=True, slots=True)
 class Result:
-    """What a call came to."""
+    """The result of a call."""
 
     output: str
     """What the model reads."""
@@ -97,7 +97,7 @@ class Call:
 
 
 class Abort:
-    """Whether the turn is being stopped, for tools that poll. Everything else is simply cancelled."""
+    """The sign that the turn is being stopped, for tools that poll. Everything else is simply cancelled."""
 
     def __init__(self) -> None:
         self._reason: str | None = None
@@ -150,7 +150,7 @@ class Offer:
 
     @property
     def searches(self) -> bool:
-        """Whether there is a service to send searches to."""
+        """Return whether there is a service to send searches to."""
         return self.web_search or self.provider in ("toolwright", "opencode")
 
     @property
@@ -201,11 +201,11 @@ class ToolContext(ABC, Generic[Deps]):
 
     @abstractmethod
     def decide(self, permission: str, pattern: str) -> Action:
-        """What the rules say about this, without asking and without leaving a trace."""
+        """Return the decision of the rules, without asking and without leaving a trace."""
 
     @abstractmethod
     def hides(self, permission: str) -> bool:
-        """Whether a rule denies this outright, so that tools under it are not even offered to the agent."""
+        """Return whether a rule denies this outright, so that tools under it are not even offered to the agent."""
 
     @abstractmethod
     def rules_about(self, permission: str) -> "tuple[tuple[str, str, Action], ...]":
@@ -234,7 +234,7 @@ class ToolContext(ABC, Generic[Deps]):
 
 
 class AgentLike(Protocol):
-    """What a tool's `init` may know of the agent it is offered to."""
+    """The facts of an agent that a tool's `init` may know."""
 
     @property
     def name(self) -> str: ...
@@ -397,7 +397,7 @@ def _plain(tool: Tool) -> dict[str, type]:
 
 
 class ToolFacts(TypedDict, total=False):
-    """What the decorator may be told of a tool: fields of Tool, which says what each means."""
+    """Facts that the decorator may be told of a tool: fields of Tool, which says what each means."""
 
     permission: str
     asks: bool
@@ -578,5 +578,5 @@ _NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{MAX_NAME - 1}}}")
 
 
 def is_tool_name(name: str) -> bool:
-    """Whether every provider accepts this as the name of a tool."""
+    """Return whether every provider accepts this as the name of a tool."""
     return _NAME.fullmatch(name) is not None

@@ -1,4 +1,4 @@
-"""What changed between two texts: unified for people, short for models, counted; in bounded time.
+"""Differences of two texts: unified for people, short for models, counted; in bounded time.
 
 The equal head and tail are cut off first, so a small change in a large text costs what the change costs. The rest
 is compared exactly while that is cheap, then between lines that occur once in both, then not at all.
@@ -34,7 +34,7 @@ def unified(path: str, before: str, after: str) -> str:
 
 
 def counts(before: str, after: str) -> tuple[int, int]:
-    """How many lines were added and how many removed."""
+    """Return the numbers of lines added and removed."""
     diff = compare(before, after)
     return diff.additions, diff.deletions
 
@@ -131,7 +131,7 @@ class Diff:
 
 
 def compare(before: str, after: str, *, head: int | None = None, tail: int | None = None) -> Diff:
-    """What differs. Who knows how many characters at the two ends are equal may say so and save the search."""
+    """Return the differences. A caller who knows the length of the equal ends may give it and save the search."""
     if head is None:
         head = _equal_head(before, after)
     if tail is None:
@@ -250,7 +250,7 @@ def _anchors(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int
 
 
 def _joined(kept: Sequence[tuple[int, int]], before: int, after: int) -> list[Changed]:
-    """What lies between the lines kept."""
+    """Return the text between the lines kept."""
     changes, i, j = [], 0, 0
     for keep, twin in [*kept, (before, after)]:
         if keep > i or twin > j:
@@ -289,7 +289,7 @@ def _cut(line: str) -> str:
 
 
 def _equal_head(before: str, after: str) -> int:
-    """How many characters the texts begin with in common, by comparing ever larger pieces, then ever smaller ones."""
+    """Return the length of the common beginning, by comparing ever larger pieces, then ever smaller ones."""
     end = min(len(before), len(after))
     start, step = 0, 1024
     while start < end and before[start : start + step] == after[start : start + step]:
@@ -305,7 +305,7 @@ def _equal_head(before: str, after: str) -> int:
 
 
 def _equal_tail(before: str, after: str, most: int) -> int:
-    """How many characters the texts end with in common, at most so many."""
+    """Return the length of the common end, at most so much."""
     length, step = 0, 1024
 
     def equal(count: int) -> bool:

@@ -29,7 +29,7 @@ _ANY = re.compile(rf"^\s*(?:({_SECTIONS}):?\s*$|:(?:param|parameter|arg|argument
 
 
 def read_docstring(text: str, names: Collection[str]) -> Docstring:
-    """What a docstring says of the named parameters; entries of other names stay in the text."""
+    """Return a docstring's words on the named parameters; entries of other names stay in the text."""
     if not _ANY.search(text):
         return Docstring(text.strip(), {})
     found: dict[str, str] = {}

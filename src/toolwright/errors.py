@@ -51,7 +51,7 @@ class ConfigError(ToolwrightError):
 
 
 class UsageError(ToolwrightError):
-    """What was asked for does not exist or makes no sense: an agent, a session, an option."""
+    """An agent, a session or an option was asked for that does not exist or makes no sense."""
 
 
 class SessionBusy(UsageError):

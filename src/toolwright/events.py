@@ -1,4 +1,4 @@
-"""What happens, as records, and the bus that tells whoever listens."""
+"""Events as records, and the bus that tells whoever listens."""
 
 import asyncio
 import logging

@@ -66,7 +66,7 @@ class Resource:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Extension:
-    """What joins a workspace. One that fails to start is left out with its reason, and the others go on."""
+    """An addition to a workspace. One that fails to start is left out with its reason, and the others go on."""
 
     name: str = "extension"
     tools: "Iterable[Tool | Source | Callable[..., Any]]" = ()
@@ -132,7 +132,7 @@ def sources_of(extension: Extension) -> list[Source]:
 
 
 def parts_of(extension: Extension) -> list[str]:
-    """What an extension brings, in the words of its fields: `call` for a hook around calls, `tools` and so on."""
+    """Return the parts of an extension by their fields: `call` for a hook around calls, `tools` and so on."""
     hooks = {kind for hook in hooks_of(extension) for kind in HOOK_KINDS if getattr(hook, kind) is not None}
     others = ("tools", "agents", "providers", "commands", "resources", "committed", "buffers", "terminals")
     return [*(kind for kind in HOOK_KINDS if kind in hooks), *(name for name in others if getattr(extension, name))]

@@ -1,4 +1,4 @@
-"""What a model plainly meant: digits for a number, JSON in a string, null for what is simply not given.
+"""Arguments as a model plainly meant them: digits for a number, JSON in a string, null for what is not given.
 
 Only a value that does not fit is touched, and only where one reading of it fits; what is left is a problem to report.
 """

@@ -1,4 +1,4 @@
-"""How messages are told apart on a stream of bytes: by lines, or by headers that give their length."""
+"""Framing of messages on a stream of bytes: by lines, or by headers that give their length."""
 
 import re
 from collections.abc import Iterator

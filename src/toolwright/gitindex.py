@@ -1,4 +1,4 @@
-"""What git has in its index, read from the file itself; nothing is run for it."""
+"""Git's index, read from the file itself; nothing is run for it."""
 
 import os
 import posixpath
@@ -27,7 +27,7 @@ class Index:
     """By the name from the top, as each was when git last saw it."""
 
     def has(self, name: str, seen: os.stat_result) -> bool:
-        """Whether git has the file as it is. What changed in the moment the index was written is not sure to be so."""
+        """Return whether git has the file as it is: not sure of one changed in the moment the index was written."""
         stamp = (seen.st_mtime_ns, seen.st_size & 0xFFFFFFFF)
         return seen.st_mtime_ns < self.written and self.files.get(name) == stamp
 

@@ -1,4 +1,4 @@
-"""What a hook around calls is: one function around every call, and a before/after pair made into one."""
+"""Hooks around calls: one function around every call, and a before/after pair made into one."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace

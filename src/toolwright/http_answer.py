@@ -15,7 +15,7 @@ PIECE = 1024 * 1024
 
 
 class BadAnswer(Exception):
-    """What came is no answer by the rules of HTTP."""
+    """The answer breaks the rules of HTTP."""
 
 
 class Unreadable(BadAnswer):
@@ -31,7 +31,7 @@ class Head:
 
     @property
     def stays_open(self) -> bool:
-        """Whether the connection can take another request afterwards."""
+        """Return whether the connection can take another request afterwards."""
         return "close" not in self.headers.get("connection", "").lower()
 
 
@@ -78,7 +78,7 @@ class Framed:
 
     @property
     def is_open(self) -> bool:
-        """Whether the end of the connection is the end of the body."""
+        """Return whether the end of the connection is the end of the body."""
         return self._chunks is None and self._length is None
 
     def feed(self, data: bytes) -> bytes:

@@ -59,5 +59,5 @@ def _next(head: str) -> str:
 
 
 def is_id(text: str, prefix: str) -> bool:
-    """Whether this can be an id of that kind; nothing else is ever used as a name on disk."""
+    """Return whether this can be an id of that kind; nothing else is ever used as a name on disk."""
     return text.startswith(f"{prefix}_") and _FORM.fullmatch(text) is not None

@@ -71,7 +71,7 @@ class Choice:
 
 @record(frozen=True, slots=True, kw_only=True)
 class RuleTrial:
-    """What storing certain patterns would mean, tried before it is done."""
+    """The effect of storing certain patterns, tried before it is done."""
 
     settles: bool
     """Whether the question would be answered by them."""
@@ -188,7 +188,7 @@ class TakesDefaults:
 
 
 def is_attended(answer: Answerer | None) -> bool:
-    """Whether a question that has no fixed answer can be put to anybody."""
+    """Return whether a question that has no fixed answer can be put to anybody."""
     if isinstance(answer, TakesDefaults):
         return is_attended(answer.otherwise)
     return answer is not None and not isinstance(answer, AlwaysSay)
@@ -207,7 +207,7 @@ class Inbox:
 
     @property
     def attended(self) -> bool:
-        """Whether anybody can be asked at all."""
+        """Return whether anybody can be asked at all."""
         return is_attended(self.answer)
 
     @property
@@ -290,7 +290,7 @@ class Inbox:
             raise WrongAnswer(f"answer= failed at {question.title!r:.80}, so nothing was done: {reason}") from bug
 
     async def _first(self, answering: Awaitable[Said], question_id: str) -> Said:
-        """What an answerer comes to, unless the question is answered in another way before."""
+        """Return an answerer's reply, unless the question is answered in another way before."""
         _, answered = self._open[question_id]
         asking: asyncio.Future[Said] = asyncio.ensure_future(answering)
         either: list[asyncio.Future[Any]] = [asking, answered]

@@ -24,7 +24,7 @@ def read_json(text: str) -> Any:
 
 
 def is_too_deep(value: Any) -> bool:
-    """Whether a value is nested deeper than anything that is meant well."""
+    """Return whether a value is nested deeper than anything that is meant well."""
     level = [value] if isinstance(value, _NESTED) else []
     for _ in range(DEPTH):
         level = [entry for one in level for entry in _below(one) if isinstance(entry, _NESTED)]

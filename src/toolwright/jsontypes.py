@@ -1,4 +1,4 @@
-"""What JSON is to Python: the two names that every module uses for it."""
+"""The types of JSON: the two names that every module uses for it."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""How a call is shown to people: what its tool says of that, and what it comes to for one call."""
+"""The look of a call to people: what its tool says of that, and what it comes to for one call."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ LONGEST = 200
 
 @record(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What a tool says of how its calls are shown. Surfaces know it by this alone, not by its name."""
+    """A tool's word on how its calls are shown. Surfaces know it by this alone, not by its name."""
 
     verb: str = ""
     """What it does, in a word or two, such as Edit; its id if empty."""

@@ -90,7 +90,7 @@ class Cache:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Tokens:
-    """What a reply took; no token is counted twice."""
+    """Tokens that a reply took; none is counted twice."""
 
     input: int = 0
     output: int = 0
@@ -168,7 +168,7 @@ class Failure:
 
 @record(frozen=True, slots=True, kw_only=True)
 class User:
-    """What a user message says beside its parts."""
+    """The facts of a user message beside its parts."""
 
     id: str
     session_id: str
@@ -191,7 +191,7 @@ class Paths:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Assistant:
-    """What one reply of the model says beside its parts."""
+    """The facts of one reply of the model beside its parts."""
 
     id: str
     session_id: str
@@ -255,7 +255,7 @@ class Message:
 
 @record(frozen=True, slots=True, kw_only=True)
 class SessionInfo:
-    """What is known of a session without its messages."""
+    """The facts of a session without its messages."""
 
     id: str
     project_id: str

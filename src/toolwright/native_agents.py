@@ -1,4 +1,4 @@
-"""What an agent is, and the agents that are always there, as data."""
+"""The record of an agent, and the agents that are always there, as data."""
 
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +17,7 @@ Mode = Literal["primary", "subagent", "all"]
 
 @record(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """Who works: a name, a prompt, a model, and what it may do."""
+    """An agent: a name, a prompt, a model, and what it may do."""
 
     name: str
     other_name: str = ""

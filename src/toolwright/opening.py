@@ -1,4 +1,4 @@
-"""What a program gives to open a workspace, checked before anything is opened."""
+"""Options that a program gives to open a workspace, checked before anything is opened."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

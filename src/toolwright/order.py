@@ -22,7 +22,7 @@ class WaitingCall:
     done: asyncio.Event = field(default_factory=asyncio.Event)
 
     def clashes(self, other: "WaitingCall") -> bool:
-        """Whether two calls may be about one file and at least one of them writes it."""
+        """Return whether two calls may be about one file and at least one of them writes it."""
         return _meet(self.writes, other.writes) or _meet(self.writes, other.reads) or _meet(self.reads, other.writes)
 
 

@@ -48,7 +48,7 @@ _STARTERS = ("tw", NAME)
 
 @record(frozen=True, slots=True, kw_only=True)
 class Ours:
-    """What belongs to one user's toolwright. All paths but those of `folders` are canonical."""
+    """Everything that belongs to one user's toolwright. All paths but those of `folders` are canonical."""
 
     folders: Folders
     installation: tuple[Path, ...] = ()

@@ -1,4 +1,4 @@
-"""What every part of a message has, and the tool part with the states of a call."""
+"""Parts of messages: what all have in common, and the tool part with the states of a call."""
 
 from dataclasses import field
 from typing import Any, Literal
@@ -21,7 +21,7 @@ class Span:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What every part has."""
+    """The fields of every part."""
 
     id: str
     session_id: str

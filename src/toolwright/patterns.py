@@ -16,7 +16,7 @@ _REPEATED = re.compile(r"[*+?]|\{\d*(,?)\d*\}")
 
 
 def is_quick(pattern: str) -> bool:
-    """Whether Python is soon done with a pattern, whatever text of ordinary length it is tried on."""
+    """Return whether Python is soon done with a pattern, whatever text of ordinary length it is tried on."""
     try:
         re.compile(pattern)
         return _Choices().read(pattern).steps(ORDINARY) <= MOST_STEPS

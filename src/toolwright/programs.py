@@ -48,7 +48,7 @@ LATER = 0.2
 
 
 class Attended(Protocol):
-    """What of a workspace these need."""
+    """The services of a workspace that these need."""
 
     environment: Mapping[str, str]
     bus: Bus

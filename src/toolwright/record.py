@@ -127,7 +127,7 @@ else:
         }
 
     class _Signature:
-        """What `help` and an editor show: the fields as parameters, put together when somebody asks."""
+        """The signature that `help` and an editor show: the fields as parameters, put together when somebody asks."""
 
         def __init__(self, cls):
             self.cls = cls

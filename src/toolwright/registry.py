@@ -95,7 +95,7 @@ class Registry:
         self.changed()
 
     def has(self, agent: str, tool_id: str) -> bool:
-        """Whether a tool is not another agent's alone."""
+        """Return whether a tool is not another agent's alone."""
         return tool_id not in self.owners or agent in self.owners[tool_id]
 
     def remove(self, tool_ids: Iterable[str]) -> None:
@@ -128,7 +128,7 @@ class Registry:
             await self.refresh("")
 
     def changed(self) -> None:
-        """What was remembered of the tools, or of whom they are offered to, holds no longer."""
+        """Forget what was remembered of the tools, and of whom they are offered to."""
         self._by_model.clear()
         self.version += 1
 
@@ -170,7 +170,7 @@ class Registry:
         return self[known].alone if known in self._sources else ""
 
     def is_pinned(self, tool_id: str) -> bool:
-        """Whether results of a tool stay when old ones are cleared."""
+        """Return whether results of a tool stay when old ones are cleared."""
         return tool_id in self._sources and self[tool_id].pinned
 
     def _like(self, tool_id: str) -> list[str]:
@@ -200,7 +200,7 @@ class Registry:
         return list(await asyncio.gather(*(_initialised(tool, agent) for tool in offered)))
 
     def unknown(self, tool_id: str, known: Iterable[str]) -> str:
-        """What to say of a name that no tool has, to somebody who has these."""
+        """Return the words on a name that no tool has, to somebody who has these."""
         from difflib import get_close_matches
 
         names = [name for name in known if name != INVALID]

@@ -1,4 +1,4 @@
-"""What a call needs permission for: which permission, on what, and what "always" would allow."""
+"""Requests for permission: which permission, on what, and what "always" would allow."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -45,7 +45,7 @@ class HostPattern(PathPattern):
         return self
 
     def is_spelled_by(self, rule: str) -> bool:
-        """Whether the rule has the whole host in it, not a wildcard that fits it among others."""
+        """Return whether the rule has the whole host in it, not a wildcard that fits it among others."""
         return any(re.search(rf"(?<![\w.-]){re.escape(host)}(?![\w.-])", rule, re.IGNORECASE) for host in self.hosts)
 
 
@@ -110,7 +110,7 @@ class Request:
 
     @property
     def act_lines(self) -> tuple[str, ...]:
-        """What it does that no undo reaches or nobody has named, one line for each act."""
+        """Return the acts that no undo reaches or nobody has named, one line for each."""
         acts = sorted(self.acts.values(), key=lambda act: -RANKS[act.kind])
         return tuple(dict.fromkeys(act.line for act in acts if act.unnamed or act.kind in ("changes", "final")))
 

@@ -49,7 +49,7 @@ class RpcClosed(Exception):
 
 @record(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """How a protocol puts messages on the stream, and how it says that a request is no longer wanted."""
+    """A protocol's way to put messages on the stream, and to say that a request is no longer wanted."""
 
     framing: Literal["headers", "lines"]
     cancel: str
@@ -245,7 +245,7 @@ class Peer:
             self._working.pop(request_id, None)
 
     async def _outcome(self, method: str, params: Any) -> Any:
-        """What the answer is: a value, or the error to tell."""
+        """Return the answer: a value, or the error to tell."""
         try:
             return await self._answer(method, params)
         except RpcError as error:

@@ -28,7 +28,7 @@ _PASSING = ("network", "timeout")
 async def run_function(
     function: Callable[..., Any], work: Work, show: Show, name: str, seconds: float | None, retries: int
 ) -> Any:
-    """What a function comes to: in its time, and once more where it broke and may be run again."""
+    """Return a function's result: in its time, and once more where it broke and may be run again."""
     run = _way_to_run(function)
     while True:
         try:
@@ -54,14 +54,14 @@ async def _in_time(run: Run, work: Work, show: Show, name: str, seconds: float |
 
 
 def _may_pass(error: Exception) -> bool:
-    """Whether another try may end otherwise. A tool's own error is its answer, and a wrong call stays wrong."""
+    """Return whether another try may end otherwise. A tool's own error is its answer, and a wrong call stays wrong."""
     if isinstance(error, ToolError):
         return error.kind in _PASSING
     return not isinstance(error, UsageError)
 
 
 def _way_to_run(function: Callable[..., Any]) -> Run:
-    """How a function is run: awaited, in a thread, or as a generator, whose last or returned value is the answer."""
+    """Return the way to run a function: awaited, in a thread, or as a generator, of which the last value counts."""
     behind = written(function)
     if inspect.isasyncgenfunction(behind):
         return _pieces_awaited

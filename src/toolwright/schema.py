@@ -215,7 +215,7 @@ class _Checker:
         yield from self._where_there(value, schema["dependencies"], path)
 
     def _where_there(self, value: Any, wanted_with: JsonView, path: Path) -> Iterator[Problem]:
-        """What must be there too, or hold, where a certain key is."""
+        """Yield what must be there too, or hold, where a certain key is."""
         for name, wanted in wanted_with.items() if isinstance(value, dict) else ():
             if name in value and isinstance(wanted, list):
                 missing = (one for one in wanted if one not in value)
@@ -349,7 +349,7 @@ class _Checker:
         yield from self._ref(value, schema, path, "$dynamicRef")
 
     def target(self, schema: JsonView, keyword: str) -> tuple[JsonView | bool, JsonView | None]:
-        """What a reference leads to, and the part with an address that this belongs to."""
+        """Return the target of a reference, and the part with an address that this belongs to."""
         if keyword == "$ref":
             target = self.references.target(schema[keyword], schema)
         else:
@@ -357,7 +357,7 @@ class _Checker:
         return target, self.references.resource(target)
 
     def _resolved(self, schema: JsonView | bool) -> JsonView | bool:
-        """What a schema that is a reference refers to; any other as it is."""
+        """Return the target of a schema that is a reference; any other as it is."""
         if not isinstance(schema, Mapping) or not isinstance(schema.get("$ref"), str):
             return schema
         return self.references.target(schema["$ref"], schema)
@@ -366,7 +366,7 @@ class _Checker:
         return self._phrase(schema.get("properties", {}).get(name, True))
 
     def _phrase(self, schema: JsonView | bool) -> str:
-        """What a schema wants, in a few words."""
+        """Return the demand of a schema, in a few words."""
         if not isinstance(schema, Mapping):
             return "a value"
         if isinstance(schema.get("$ref"), str):

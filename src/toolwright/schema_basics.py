@@ -1,4 +1,4 @@
-"""How a problem with a value is told, and two checks of plain values."""
+"""Problems with values, put into words, and two checks of plain values."""
 
 import functools
 import json

@@ -1,4 +1,4 @@
-"""Which keys and places of a value a JSON Schema has looked at, for `unevaluatedProperties` and `unevaluatedItems`."""
+"""Keys and places of a value that a JSON Schema has looked at, for `unevaluatedProperties` and `unevaluatedItems`."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -12,7 +12,7 @@ from toolwright.schema_references import schemas_beside
 
 
 class Checking(Protocol):
-    """What is needed of the walk over the value."""
+    """The methods of the walk over the value that are needed here."""
 
     scope: tuple[JsonView, ...]
 
@@ -23,7 +23,7 @@ class Checking(Protocol):
 
 @record(slots=True, eq=False)
 class Evaluated:
-    """What was worked out for one value. Each part is asked once: where parts hold each other it is asked for again."""
+    """The places found for one value. Each part is asked once: where parts hold each other it is asked for again."""
 
     checking: Checking
     _known: dict[tuple[int, ...], set[Any]] = field(default_factory=dict[tuple[int, ...], set[Any]])

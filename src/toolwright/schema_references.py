@@ -64,7 +64,7 @@ class References:
         return base
 
     def target(self, reference: str, part: JsonView) -> JsonView | bool:
-        """What a reference that stands in a part leads to; True, which accepts anything, if it leads nowhere."""
+        """Return the target of a reference in a part; True, which accepts anything, if it leads nowhere."""
         parts = self._parts
         address, fragment = urldefrag(_joined(self._bases.get(id(part), ""), reference))
         if not fragment or not fragment.startswith("/"):

@@ -1,4 +1,4 @@
-"""What a conversation offers its tools beyond permission: each a protocol of a few methods, got by `ctx.use`."""
+"""Services that a conversation offers its tools beyond permission: protocols of a few methods, got by `ctx.use`."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -45,7 +45,7 @@ class Questions(Protocol):
 
     @property
     def attended(self) -> bool:
-        """Whether anybody can be asked at all."""
+        """Return whether anybody can be asked at all."""
         ...
 
     async def ask(self, ctx: ToolContext, questions: Sequence[Choice], form: JsonView = ...) -> list[list[str]]:
@@ -74,7 +74,7 @@ class Delegation:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a subagent came to."""
+    """The report of a subagent."""
 
     session_id: str
     text: str

@@ -130,7 +130,7 @@ def _loose(name: str) -> str:
 
 
 def signature_of(function: Callable[..., Any], context: type) -> Signature:
-    """What a model may give to a function, whose parameter of type `context` is given by the program.
+    """Return the parameters that a model gives to a function; the one of type `context` is the program's.
 
     Without an annotation, or with `Any`, a first parameter called `ctx` or `context` is the context as well.
     """
@@ -193,7 +193,7 @@ def _surroundings() -> Mapping[str, Any]:
 
 
 def _bound(function: Any) -> set[str]:
-    """What a partial has fixed is no business of the model's; it may well be a key."""
+    """Return the names that a partial has fixed: no business of the model's, and maybe keys."""
     fixed: set[str] = set()
     while isinstance(function, functools.partial):
         fixed |= function.keywords.keys()
@@ -202,7 +202,7 @@ def _bound(function: Any) -> set[str]:
 
 
 def _lacks_instance(function: Any, parameters: Sequence[inspect.Parameter]) -> bool:
-    """Whether this is a function in the body of a class, which gets its instance later."""
+    """Return whether this is a function in the body of a class, which gets its instance later."""
     owner = getattr(function, "__qualname__", "").rpartition(".")[0]
     in_class = inspect.isfunction(function) and bool(owner) and not owner.endswith("<locals>")
     first = parameters[0] if parameters else None
@@ -221,7 +221,7 @@ def _is_context(
 
 
 def _deps_of(hint: Any) -> Any:
-    """What a context is to have as its `deps`, as in `ToolContext[Shop]`; None where nothing is said."""
+    """Return the type of a context's `deps`, as in `ToolContext[Shop]`; None where nothing is said."""
     hint = bare(hint)
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     return next((get_args(kind)[0] for kind in kinds if get_args(kind)), None)

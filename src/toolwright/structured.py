@@ -20,7 +20,7 @@ _TOLD = 20
 
 @record(frozen=True, slots=True)
 class Parsed:
-    """What an answer came to: a value, or the problems that keep it from being one."""
+    """An answer as read: a value, or the problems that keep it from being one."""
 
     value: Any = None
     problems: Sequence[Problem] = ()
@@ -41,7 +41,7 @@ class Output:
         return self.form.schema
 
     def describe(self) -> str:
-        """What the system prompt says of it."""
+        """Return the form in words for the system prompt."""
         return (
             "Your final message must be one JSON value that fits the JSON Schema below, and nothing else: "
             f"no text before or after it.\n\n{json.dumps(self.form.schema, ensure_ascii=False)}"
@@ -63,7 +63,7 @@ class Output:
             return Parsed(problems=misfit.problems)
 
     def repair(self, problems: Sequence[Problem]) -> str:
-        """What a model is told whose answer does not fit."""
+        """Return the words to a model whose answer does not fit."""
         lines = [f"- {problem}" for problem in problems[:_TOLD]]
         if len(problems) > _TOLD:
             lines.append(f"- and {len(problems) - _TOLD:,} more")

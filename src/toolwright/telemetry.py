@@ -180,7 +180,7 @@ class _Listener:
 
     @contextmanager
     def _under_way(self, session_id: str, span: Any) -> Iterator[None]:
-        """What happens in the session meanwhile is below this span, which ends with how it went."""
+        """Yield what happens in the session meanwhile is below this span, which ends with how it went."""
         before, self.turns[session_id] = self.turns.get(session_id), span
         try:
             yield

@@ -1,4 +1,4 @@
-"""Which tools took the time and the tokens of sessions, which failed, and what each costs by being offered."""
+"""Time and tokens that the tools of sessions took, their failures, and the cost of offering each."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,7 +14,7 @@ from toolwright.workspace import Workspace
 
 @record(slots=True)
 class ToolUse:
-    """What one tool came to."""
+    """The use of one tool."""
 
     tool: str
     calls: int = 0

@@ -26,7 +26,7 @@ FILE_PREFIX = "tool_"
 
 @record(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much of an output a model is shown, and from which end."""
+    """Limits of the output a model is shown, and from which end."""
 
     max_lines: int = MAX_LINES
     max_bytes: int = MAX_BYTES
@@ -242,7 +242,7 @@ _FAILURE = "The call failed, and its message"
 
 
 def shown(piece: Cut, path: Path, offered: Sequence[str], what: str = _SUCCESS) -> str:
-    """What the model reads in place of the whole: the kept ends, how much is missing, and how to get at it."""
+    """Return the text in place of the whole: the kept ends, how much is missing, and how to get at it."""
     saved = f"{what} was too long to show whole. All of it is in {path}."
     note = f"...{piece.removed} {piece.unit} truncated...\n\n{_hint(saved, offered)}"
     return "\n\n".join(part for part in (piece.head, note, piece.tail) if part)

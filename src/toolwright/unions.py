@@ -37,7 +37,7 @@ def tag_of(forms: Sequence[JsonView]) -> Tag | None:
 
 
 def known_keys(value: Any, form: JsonView) -> int:
-    """How many keys of a value a form has a property for."""
+    """Return the number of keys of a value that a form has a property for."""
     return len(_properties(form).keys() & value.keys()) if isinstance(value, dict) else 0
 
 

@@ -26,7 +26,7 @@ def jsonable(value: Any) -> Any:
 
 
 def named_by_value(kind: type[Enum]) -> bool:
-    """Whether the members of an Enum are told by their values; by their names if a value is no text or number."""
+    """Return whether an Enum's members are told by their values; by their names if a value is no text or number."""
     return all(isinstance(member.value, str | int | float) for member in kind)
 
 

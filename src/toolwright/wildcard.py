@@ -5,7 +5,7 @@ import re
 
 
 def matches(text: str, pattern: str, *, any_case: bool = False) -> bool:
-    """Whether the whole text fits the pattern.
+    """Return whether the whole text fits the pattern.
 
     `*` crosses `/` and line ends. A final ` *` is optional, so `ls *` fits `ls` and `ls -a` but not `lsof`.
     """

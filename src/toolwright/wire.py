@@ -79,7 +79,7 @@ def _names(kind: type[Any]) -> tuple[tuple[str, str], ...]:
 
 @functools.cache
 def _reader(kind: Any) -> Read:
-    """How to read one type; made once for each."""
+    """Return the reader of one type; made once for each."""
     if is_dataclass(kind):
         return _record_reader(kind)
     origin, arguments = get_origin(kind), get_args(kind)

@@ -324,7 +324,7 @@ class Workspace(Services, Prompting):
         return KnownPermissions.of(self.config, (*self.registry.ids(), *(one.load().permission for one in own)))
 
     def may_come(self, tool_id: str) -> bool:
-        """Whether a tool that is not known yet may be one of a server or of a file with several."""
+        """Return whether a tool that is not known yet may be one of a server or of a file with several."""
         return tool_id.startswith(self._known_permissions.beginnings)
 
     # Agents.
@@ -402,7 +402,7 @@ class Workspace(Services, Prompting):
     # What sessions need.
 
     def turns_of(self, session: Session, conversation: "Conversation | None" = None) -> "Turns":
-        """What takes the prompts of a session, wired to this workspace."""
+        """Return the turns of a session, wired to this workspace."""
         from toolwright.session.changes import Changes
         from toolwright.session.instructions import Instructions
         from toolwright.session.turns import Turns
@@ -425,7 +425,7 @@ class Workspace(Services, Prompting):
 
     @cached_property
     def turn_settings(self) -> "TurnSettings":
-        """What holds for every turn here."""
+        """Return the settings of every turn here."""
         from toolwright.session.budget import Budget, budget_of
         from toolwright.session.turn_settings import CompactionSettings, TurnSettings
 

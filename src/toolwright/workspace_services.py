@@ -63,7 +63,7 @@ T = TypeVar("T")
 
 
 class Services:
-    """What a workspace offers its sessions and tools. What they are made from is set by the workspace."""
+    """The services of a workspace for its sessions and tools. Their ingredients are set by the workspace."""
 
     config: Config
     folders: Folders
@@ -149,7 +149,7 @@ class Services:
             _ = self.files
 
     def _hides(self, path: Path) -> bool:
-        """Whether the rules for every agent deny reading a file."""
+        """Return whether the rules for every agent deny reading a file."""
         pattern = self.files.tree.exactly(path).absolute_pattern
         return self._general_policy.decide("read", pattern).action == "deny"
 
@@ -161,7 +161,7 @@ class Services:
 
     @cached_property
     def copy_facts(self) -> CopyFacts | None:
-        """What is known of the copy that this project is, if it is one."""
+        """Return the record of the copy that this project is, if it is one."""
         return CopyFacts.of(self.folders, self.directory)
 
     @cached_property
@@ -342,7 +342,7 @@ class Services:
         )
 
     def _known_code(self) -> Sequence[str] | None:
-        """What of the project's code may run outside of a sandbox, by hash: what was looked at when it was trusted."""
+        """Return the hashes of the project's code that may run outside of a sandbox: looked at when it was trusted."""
         from toolwright.config.trust import Trust
 
         if self.trusted_for_once:
@@ -464,7 +464,7 @@ class Services:
         return self.closing(open_connections(self.config, self.folders, self.environment, self.model, lists))
 
     def context_of(self, provider: str, model: str) -> int:
-        """How many tokens a model can take in; 0 if nobody knows."""
+        """Return the tokens a model can take in; 0 if nobody knows."""
         if not model:
             return 0
         try:

@@ -1,4 +1,4 @@
-"""What an editor sends with a prompt, as text and files."""
+"""Content that an editor sends with a prompt, as text and files."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is left to the editor, where it offers that: the texts of files it has open, and commands in its terminals."""
+"""Work left to the editor, where it offers that: the texts of files it has open, and commands in its terminals."""
 
 import logging
 import signal
@@ -49,13 +49,13 @@ def delegation(editor: Editor, find: Find) -> Extension:
 
 
 def _box_is_demanded(workspace: Workspace) -> bool:
-    """Whether an administrator has set how commands are boxed in: then no editor runs them."""
+    """Return whether an administrator has set how commands are boxed in: then no editor runs them."""
     said = (one.value.get("sandbox") for one in workspace.config.sources if one.level == "managed")
     return any(one not in (None, "off", {"mode": "off"}) for one in said)
 
 
 async def _note_session(proceed: Callable[[Call], Awaitable[Result]], call: Call, ctx: ToolContext) -> Result:
-    """Whoever reads a file within a call need not say for which session."""
+    """Note the session, so that a read of a file within a call need not name it."""
     before = _CALLING.set(ctx.session_id)
     try:
         return await proceed(call)

@@ -18,7 +18,7 @@ BACKLOG = 1000
 
 @record(frozen=True, slots=True, kw_only=True)
 class Abilities:
-    """What an editor says that it can do. What it does not say, or says in another form, it cannot."""
+    """Abilities that an editor declares. What it does not say, or says in another form, it cannot."""
 
     reads: bool = False
     """It tells the text of a file, saved or not."""
@@ -118,13 +118,13 @@ def _is_text(update: Json) -> bool:
 
 
 def _is_progress(update: Json) -> bool:
-    """Whether it shows no more than how far a command has come."""
+    """Return whether it shows no more than how far a command has come."""
     content = update.get("content")
     return update.get("status") == "in_progress" and isinstance(content, list) and content[0]["type"] == "content"
 
 
 def _goes_on(update: Json, following: Json) -> bool:
-    """Whether two pieces are of one text."""
+    """Return whether two pieces are of one text."""
     keys = ("sessionUpdate", "messageId")
     return _is_text(following) and all(update.get(key) == following.get(key) for key in keys)
 

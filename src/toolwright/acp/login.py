@@ -1,4 +1,4 @@
-"""How the user of an editor comes to a key for a model: in a terminal, by `tw auth`."""
+"""Logins for the user of an editor: a key for a model, given in a terminal by `tw auth`."""
 
 import sys
 

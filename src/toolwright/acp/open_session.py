@@ -41,7 +41,7 @@ class OpenSession:
         return self.updates.shown(path)
 
     def about(self, path: Path) -> Json:
-        """What every request about a file says."""
+        """Return the parameters of every request about a file."""
         return {"sessionId": self.session.id, "path": self.shown(path)}
 
     async def cancel(self) -> None:
@@ -121,7 +121,7 @@ class OpenSession:
             return []
 
     def commands(self) -> list[Json]:
-        """What can be called by `/name`, as the editor offers it."""
+        """Return the commands called by `/name`, as the editor offers them."""
         named = self.workspace.commands.all()
         listed = [
             {"name": one.name, "description": one.description or one.name}

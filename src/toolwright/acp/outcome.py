@@ -1,4 +1,4 @@
-"""How a turn ended, in the words of the protocol."""
+"""The end of a turn, in the words of the protocol."""
 
 from toolwright.jsontypes import Json
 from toolwright.messages import Assistant

@@ -1,4 +1,4 @@
-"""What a text becomes by a unified difference, for an editor that shows both whole."""
+"""Apply a unified difference to a text, for an editor that shows both whole."""
 
 import re
 

@@ -35,7 +35,7 @@ async def put(question: Question, known: OpenSession, editor: Editor) -> Reply:
 
 
 async def _request(question: Question, known: OpenSession) -> Json:
-    """What `session/request_permission` is sent; the exact rule of an `always` is in its name."""
+    """Return the request `session/request_permission`; the exact rule of an `always` is in its name."""
     options = [{"optionId": "once", "kind": "allow_once", "name": "Allow once"}]
     for at, pattern in enumerate(question.always):
         permission, _, text = question.rule(pattern).partition(" ")
@@ -68,13 +68,13 @@ def _asked(question: Question, session_id: str, options: list[Json]) -> Json:
 
 
 def _act_texts(question: Question) -> list[Json]:
-    """What it does that no undo reaches."""
+    """Return the acts that no undo reaches."""
     lines = (visible(str(line), lines=False) for line in question.metadata.get("acts", ()))
     return [{"type": "content", "content": {"type": "text", "text": line}} for line in lines]
 
 
 async def _content(question: Question, known: OpenSession) -> list[Json]:
-    """What would change, each file whole as it is and as it would be; where that cannot be told, as a patch."""
+    """Return the changes, each file whole as it is and as it would be; where that cannot be told, as a patch."""
     patch, path = question.metadata.get("diff"), question.metadata.get("filepath")
     files = question.metadata.get("files")
     if isinstance(files, list):
@@ -110,7 +110,7 @@ def _diff_of_entry(entry: Json, known: OpenSession) -> Json:
 
 
 def _reply_of(question: Question, answer: Any) -> Reply:
-    """What the person chose; anything we did not offer is a no."""
+    """Return the person's choice; anything we did not offer is a no."""
     kind, _, number = _selected(answer).partition(":")
     if kind == "once" and not number:
         return Reply(kind="once")

@@ -1,4 +1,4 @@
-"""What happens in a session, as the updates an editor shows."""
+"""Events of a session, as the updates an editor shows."""
 
 import time
 from dataclasses import field
@@ -30,7 +30,7 @@ LARGEST = 4 * 1024 * 1024
 
 
 def named(view: CallView) -> Json:
-    """What a call is called, and its kind."""
+    """Return the title of a call, and its kind."""
     return {"title": visible(view.title)[:TITLE], "kind": view.kind}
 
 
@@ -89,7 +89,7 @@ class Updates:
         return []
 
     def mode(self, agent: str) -> list[Json]:
-        """Which agent works now, if that is news."""
+        """Return the agent that works now, if that is news."""
         known, self._mode = self._mode, agent
         return [{"sessionUpdate": "current_mode_update", "currentModeId": agent}] if agent != known else []
 
@@ -172,7 +172,7 @@ class Updates:
         return update | ({"locations": locations} if locations else {})
 
     def _content(self, part: ToolPart, text: str) -> list[Json]:
-        """What has come of a call: what it has changed, what it says, and its pictures."""
+        """Return the content of a finished call: its changes, its words, and its pictures."""
         terminal = self.terminals.pop(part.call_id, "")
         if terminal:
             return [{"type": "terminal", "terminalId": terminal}, *self.diffs(part)]
@@ -227,7 +227,7 @@ class Updates:
         return [{"sessionUpdate": "usage_update", "used": info.tokens.total, "size": size, "cost": cost}]
 
     def outcome(self, outcome: Outcome) -> list[Json]:
-        """What a command of ours came to, as words of the agent; of several lines, as they stand."""
+        """Return the outcome of a command of ours, as words of the agent; of several lines, as they stand."""
         text = text_of(outcome).rstrip()
         if "\n" in text:
             text = f"```{'diff' if isinstance(outcome, Changes) else ''}\n{text}\n```"

@@ -1,4 +1,4 @@
-"""What every adapter needs: the tools a session offers, a call with an answer brought along, a stranger's tool."""
+"""The base of every adapter: the tools a session offers, a call with an answer brought along, a stranger's tool."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -64,7 +64,7 @@ async def run(session: Session, tool: str, arguments: Any, call_id: str = "", an
 
 
 async def first_question(session: Session, tool: str, arguments: Any) -> Question | None:
-    """What somebody would be asked before such a call. Nothing of it is done and nothing is recorded."""
+    """Return the question that would be asked before such a call. Nothing of it is done or recorded."""
     call = Call(id=new_id("call"), tool=tool, arguments=arguments)
     journal = CallRecord.begin(call, session_id=session.id, message_id=new_id("msg"), store=MemoryStore(), bus=Bus())
     gate = _UpToTheQuestion(session.gate.inbox, session.gate.approvals)
@@ -111,7 +111,7 @@ Piece = str | Attachment
 
 
 def result_of(value: Any, piece: Callable[[Any], Piece | None] = lambda _: None) -> Result:
-    """What a stranger's tool has returned: words and files, where `piece` knows all of it as such, else its JSON."""
+    """Return the result of a stranger's tool: words and files where `piece` knows all of it, else its JSON."""
     ones = value if isinstance(value, list) else [value]
     pieces = [one if isinstance(one, str) else piece(one) for one in ones]
     if None in pieces or all(isinstance(one, str) for one in ones):

@@ -53,7 +53,7 @@ def _structured(session: Session, tool: Tool, *, interrupts: bool) -> Structured
 
 
 async def _interrupted(session: Session, tool: str, arguments: Json) -> Answerer | None:
-    """What a person has said to the question of a call. The first time it leaves the graph, to be resumed with that."""
+    """Return a person's answer to the question of a call. The first time, leave the graph, to be resumed with it."""
     from langgraph.types import interrupt
 
     question = await first_question(session, tool, arguments)

@@ -61,7 +61,7 @@ async def _asking_ours(session: Session, tool: str, ctx: Invocation[Any], text: 
 
 
 def _arguments(text: str) -> Any:
-    """What the model wrote; what is no JSON is for the tool to complain about."""
+    """Return the arguments as the model wrote them; the tool complains about what is no JSON."""
     try:
         return read_json(text) if text else {}
     except ValueError:

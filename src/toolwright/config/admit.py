@@ -1,4 +1,4 @@
-"""What of a project's settings takes effect before the user trusts it: what tightens, and what is harmless."""
+"""Admission of a project's settings before the user trusts it: what tightens, and what is harmless."""
 
 import posixpath
 from collections.abc import Callable, Mapping
@@ -43,11 +43,11 @@ class Admission:
     left_out: list[str] = field(default_factory=list[str])
 
     def admitted(self, said: Json, current: Json) -> Json:
-        """What takes effect of one source over what stands so far."""
+        """Return the part of one source that takes effect over what stands so far."""
         return self._section(Settings, said, current, ())
 
     def agent(self, name: str, said: Mapping[str, Any]) -> Json:
-        """What takes effect of an agent's settings."""
+        """Return the part of an agent's settings that takes effect."""
         notes = notes_of(AgentSettings)
         if name in self.agents:
             kept = {key: value for key, value in said.items() if key in _RULES}
@@ -118,7 +118,7 @@ class Admission:
 
 
 def is_inside(entry: str) -> bool:
-    """Whether a pattern of files stays in the folder it starts from, going by its text. Links are looked at later."""
+    """Return whether a pattern of files stays in its folder, going by its text. Links are looked at later."""
     path = posixpath.normpath(entry) if entry else ".."
     outside = path.startswith(("/", "~", "..", "\\")) or "://" in entry or "\0" in entry
     return not outside and ".." not in entry.replace("\\", "/").split("/")
@@ -133,14 +133,14 @@ def left_out_line(names: list[str]) -> str:
 
 
 def _is_whole(said: Any, kept: Any) -> bool:
-    """Whether all that was said is kept; a list that withholds is kept with more beside it."""
+    """Return whether all that was said is kept; a list that withholds is kept with more beside it."""
     if isinstance(said, list) and isinstance(kept, list):
         return all(entry in kept for entry in said)
     return bool(said == kept)
 
 
 def _current(note: FieldNote, current: Any) -> Any:
-    """What holds so far as JSON, with the default where nothing was said."""
+    """Return the current value as JSON, with the default where nothing was said."""
     if note.section:
         defaults = {key: _current(below, None) for key, below in notes_of(note.section).items()}
         return defaults | (current or {})
@@ -149,7 +149,7 @@ def _current(note: FieldNote, current: Any) -> Any:
 
 
 def _plain_provider(record: Mapping[str, Any]) -> bool:
-    """Whether a provider is reached in a way that sends nothing but the prompt: no library with keys of its own."""
+    """Return whether a provider is sent nothing but the prompt: no library with keys of its own."""
     models = record.get("models") or {}
     wires = [record, *(model.get("provider") for model in models.values() if isinstance(model, Mapping))]
     return all(_known_wire(wire) for wire in wires if isinstance(wire, Mapping))

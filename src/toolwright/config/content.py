@@ -1,4 +1,4 @@
-"""What a project brings that trust makes active: its settings, agents, commands, tools and plugins, by their hashes."""
+"""The content of a project that trust makes active: settings, agents, commands, tools and plugins, by their hashes."""
 
 import hashlib
 import os
@@ -118,7 +118,7 @@ class _Collector:
                 self.add(Path(parent, name))
 
     def add_code(self, folder: Path) -> None:
-        """What tools and plugins beside the settings may import, and what is installed for them."""
+        """Add what tools and plugins beside the settings may import, and what is installed for them."""
         for parent, names, found in os.walk(folder):
             names[:] = sorted(name for name in names if name not in PASSED_OVER)
             for name in found:

@@ -161,7 +161,7 @@ def _native_names(reader: SettingsReader) -> frozenset[str]:
 
 
 def _is_whole(server: Mapping[str, Any]) -> bool:
-    """Whether it says how a server is reached, and not only, say, that another's is switched off."""
+    """Return whether it says how a server is reached, and not only, say, that another's is switched off."""
     return "command" in server or "url" in server
 
 
@@ -175,7 +175,7 @@ def check_managed(environment: Mapping[str, str]) -> None:
 
 
 def _require_known(reader: SettingsReader, known: Mapping[str, str], read: Mapping[Path, str]) -> None:
-    """What took effect is what the user has trusted: a file could have come since that was looked at.
+    """Refuse a file that the user has not trusted: it could have come since the project was looked at.
 
     A command that runs in the project just now can make settings where there are none, until it is over.
     """
@@ -207,7 +207,7 @@ def _changed_since_trusted(directory: Path, folders: Folders) -> Iterator[str]:
 def _admitted(
     reader: SettingsReader, sources: Sequence[Source], agents: Sequence[AgentSource]
 ) -> tuple[list[Source], list[AgentSource]]:
-    """What takes effect while the project is not trusted; what does not is told in one line."""
+    """Return the settings that take effect while the project is not trusted; the others are told in one line."""
     own = merged(source.value for source in sources if source.level != "project")
     with_a_key = {*own.get("provider", {}), *AuthFile(reader.folders.auth).records()}
     admission = Admission(

@@ -58,7 +58,7 @@ def _parse_head(text: str, name: str) -> dict[str, Any]:
 
 
 def _depth(text: str) -> int:
-    """How deep brackets are nested at most, those in quotes counted too."""
+    """Return the deepest nesting of brackets, those in quotes counted too."""
     depth = deepest = 0
     for char in text:
         depth += (char in "[{") - (char in "]}")

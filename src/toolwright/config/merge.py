@@ -34,7 +34,7 @@ def merge(lower: Mapping[str, Any], higher: Mapping[str, Any], path: tuple[str, 
 
 
 def bounded(said: Json, managed: Json) -> Json:
-    """What everybody else said under what the administrator says: it wins, but a stricter value of theirs stays."""
+    """Return everybody else's settings under the administrator's: those win, but a stricter value of others stays."""
     found = _bounded(Settings, said, managed)
     if denied := managed.get("environment", {}).get("deny"):
         environment = found["environment"]
@@ -74,7 +74,7 @@ def _bounded(record: Any, said: Json, managed: Json) -> Json:
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Whether a name can fit both patterns, in any case of letters."""
+    """Return whether a name can fit both patterns, in any case of letters."""
     reached = {(0, 0)}
     one, other = one.upper(), other.upper()
     todo = [(0, 0)]
@@ -91,7 +91,7 @@ def _overlap(one: str, other: str) -> bool:
 
 
 def _steps(one: str, other: str) -> list[tuple[int, int]]:
-    """How far two patterns may go on together."""
+    """Return the steps that two patterns may go on together."""
     steps: list[tuple[int, int]] = []
     if one == "*":
         steps += [(1, 0)] + ([(0, 1)] if other else [])

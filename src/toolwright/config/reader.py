@@ -68,7 +68,7 @@ class SettingsReader:
                 yield self.file(path, level)
 
     def override(self, given: Mapping[str, Any] | None) -> Iterator[Source]:
-        """What is said for this one run."""
+        """Yield what is said for this one run."""
         self.warnings += misspelt_variables(self.environment)
         for name, path in variable(self.environment, "CONFIG_DIR"):
             if not Path(path).is_dir():
@@ -82,7 +82,7 @@ class SettingsReader:
             yield self._given(given)
 
     def _given(self, given: Mapping[str, Any]) -> Source:
-        """What a program says. It is told of its own slips where it makes them."""
+        """Return a program's settings. It is told of its own slips where it makes them."""
         source = self._read(_as_text(given), GIVEN, "override", self.directory)
         warnings = Warnings(source).of_settings()
         if warnings.unknown:
@@ -90,7 +90,7 @@ class SettingsReader:
         return self._cleaned(source, warnings)
 
     def managed(self) -> Iterator[Source]:
-        """What the administrator says. A file that is named and missing stops everything."""
+        """Yield what the administrator says. A file that is named and missing stops everything."""
         for path, named in managed_files(self.environment):
             try:
                 there = named or path.exists()
@@ -122,7 +122,7 @@ class SettingsReader:
                         yield self._unlike(agent, files, file)
 
     def admits(self, path: Path, level: Level) -> bool:
-        """Whether a file may be read at all: not if an untrusted project links to what is not its own."""
+        """Return whether a file may be read at all: not if an untrusted project links to what is not its own."""
         if level != "project":
             return True
         if self.trusted:

@@ -30,7 +30,7 @@ def rules_of(value: Mapping[str, Any], source: Source, path: KeyPath, home: Path
 
 
 def layers_of(sources: Sequence[Source], home: Path, *, trusted: bool) -> tuple[Layer, ...]:
-    """What the configuration says of permissions for every agent; the administrator's last, each file for itself."""
+    """Return the configuration's permissions for every agent; the administrator's last, each file for itself."""
     managed = (source for source in sources if source.level == "managed")
     return (
         Layer("user", _rules_at("user", sources, home)),
@@ -41,7 +41,7 @@ def layers_of(sources: Sequence[Source], home: Path, *, trusted: bool) -> tuple[
 
 
 def reading_rules(layers: Iterable[Layer], folders: Folders, root: Path) -> Callable[[Path], bool]:
-    """Whether a file may be read that a project names: allowed from the start, not asked about, and not denied since.
+    """Return whether a file that a project names may be read: allowed from the start, not asked about or denied since.
 
     A general allow of the user's is meant for what they see an agent do, not for what a project has filled in.
     """

@@ -1,4 +1,4 @@
-"""What a configuration file may say, as JSON Schema: checked here, and by editors through `$schema`.
+"""The JSON Schema of configuration files: checked here, and by editors through `$schema`.
 
 Derived from the record of settings; to it come the names under which the reference knows some of them.
 """

@@ -1,4 +1,4 @@
-"""What the settings of a project start or add by themselves, as one line each: programs, plugins, servers, commands."""
+"""Programs, plugins, servers and commands that a project's settings start or add by themselves, one line each."""
 
 import re
 import shlex

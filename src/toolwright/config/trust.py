@@ -1,4 +1,4 @@
-"""Which projects the user trusts: not a place but what it makes active there, so that a change asks again."""
+"""Trust in projects: given not to a place but to what it makes active there, so that a change asks again."""
 
 import json
 import os
@@ -60,7 +60,7 @@ class TrustChange:
 
 
 def is_trusted(directory: Path, folders: Folders) -> bool:
-    """Whether the user trusts all that the project makes active in this folder, as it is now."""
+    """Return whether the user trusts all that the project makes active in this folder, as it is now."""
     trust = Trust(folders.trust)
     return trust.knows(find_root(directory.resolve())) and trust.includes(content_of(directory, folders))
 
@@ -76,11 +76,11 @@ class Trust:
         return known is not None and known.get("origin", "") == content.origin and not self._differs(known, content)
 
     def knows(self, root: Path) -> bool:
-        """Whether the project at this place was ever trusted."""
+        """Return whether the project at this place was ever trusted."""
         return str(root) in self._projects()
 
     def hashes(self, root: Path) -> dict[str, str]:
-        """What the user has looked at of a project: each file by its path from the root."""
+        """Return the hashes of what the user has looked at: each file by its path from the root."""
         known = self._projects().get(str(root)) or {"files": {}}
         return {name: one["hash"] for name, one in known["files"].items()}
 
@@ -88,7 +88,7 @@ class Trust:
         return list(self._projects())
 
     def changes(self, content: TrustedContent) -> list[TrustChange]:
-        """What is new, gone or otherwise than when the project was trusted."""
+        """Return the files that are new, gone or changed since the project was trusted."""
         files: Mapping[str, Json] = (self._projects().get(str(content.root)) or {}).get("files", {})
         return [
             TrustChange(name=name, before=files.get(name, {}).get("text"), after=_text(content, name))
@@ -177,7 +177,7 @@ class Trust:
 
 
 def _in_sight(name: str, content: TrustedContent) -> bool:
-    """Whether a file that was recorded would have been found now if it were there."""
+    """Return whether a file that was recorded would have been found now if it were there."""
     return name in content.files or not (content.root / name).exists()
 
 

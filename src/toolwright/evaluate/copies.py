@@ -21,7 +21,7 @@ class Copy:
     base: Path
 
     async def patch(self, without: Iterable[str] = ()) -> str:
-        """What has changed since the beginning, for `git apply`; new files too."""
+        """Return the changes since the beginning, for `git apply`; new files too."""
         tree = await self.repository.snapshot(self.folder)
         left_out = (f":(exclude,literal){path}" for path in without)
         how = ("--binary", "--no-color", "--no-ext-diff")

@@ -1,4 +1,4 @@
-"""What became of a task, and the file of such results: one line each, written once, read again to go on."""
+"""Results of tasks, and the file of such results: one line each, written once, read again to go on."""
 
 import hashlib
 import json

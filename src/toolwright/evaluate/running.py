@@ -101,7 +101,7 @@ async def run_one(task: Task, number: int, keep: Path | None, opening: Mapping[s
 
 
 def worker_name() -> str:
-    """What tells this process from all others that run tasks."""
+    """Return the name that tells this process from all others that run tasks."""
     return f"{platform.node()}:{os.getpid()}"
 
 
@@ -117,7 +117,7 @@ async def ask(session: Session, task: Task) -> str | None:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Course:
-    """How a run begins and goes on; as it stands, all of it here and now."""
+    """The steps of a run from its beginning; as it stands, all of it here and now."""
 
     begin: Callable[[Workspace], Awaitable[Session]] = begin_session
     ask: Callable[[Session, Task], Awaitable[str | None]] = ask
@@ -157,7 +157,7 @@ async def _prompted(session: Session, task: Task, deadline: float, course: Cours
 
 
 async def _checked(workspace: Workspace, task: Task, folder: Path, deadline: float) -> tuple[bool, str | None]:
-    """Whether the task is done. Without a check it is, if the run came to its end."""
+    """Return whether the task is done. Without a check it is, if the run came to its end."""
     if not task.check:
         return True, None
     late = f"The check took longer than what was left of the {task.timeout:g} seconds of the task."

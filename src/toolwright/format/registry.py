@@ -1,4 +1,4 @@
-"""Which formatters there are, for which files, and which of them a project wants."""
+"""The formatters there are, for which files, and which of them a project wants."""
 
 import json
 import os
@@ -133,7 +133,7 @@ class Chooser:
         return wanted
 
     def uses(self, formatter: Formatter) -> bool:
-        """Whether some file of the project's own folder would be formatted with it."""
+        """Return whether some file of the project's own folder would be formatted with it."""
         samples = (self.directory / f"any{extension}" for extension in formatter.extensions)
         return any(one.formatter.name == formatter.name for sample in samples for one in self.for_file(sample))
 

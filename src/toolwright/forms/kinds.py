@@ -52,7 +52,7 @@ def form_with_default(hint: object, default: object) -> Form:
 
 
 def notes_of(hint: object) -> tuple[Any, ...]:
-    """What is said about a type in `Annotated`."""
+    """Return the notes about a type in `Annotated`."""
     return get_args(hint)[1:] if get_origin(hint) is Annotated else ()
 
 

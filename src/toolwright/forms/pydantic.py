@@ -14,7 +14,7 @@ from toolwright.values import name_of
 
 
 def is_ours(note: object) -> bool:
-    """Whether pydantic should read this note in an `Annotated`."""
+    """Return whether pydantic should read this note in an `Annotated`."""
     return type(note).__module__.partition(".")[0] == "pydantic" or hasattr(note, "__get_pydantic_core_schema__")
 
 
@@ -28,7 +28,7 @@ def form_of_noted(hint: Any) -> Form:
 
 
 def default_in(note: Any) -> tuple[bool, Any]:
-    """Whether a `pydantic.Field` has a default, and the function that makes it."""
+    """Return whether a `pydantic.Field` has a default, and the function that makes it."""
     if not hasattr(note, "is_required") or note.is_required():
         return False, None
     if note.default_factory is not None:
@@ -96,7 +96,7 @@ def _flat(schema: Any, definitions: Mapping[str, Any], inside: tuple[str, ...]) 
 
 
 def _again(name: str, definition: Mapping[str, Any]) -> dict[str, Any]:
-    """What is told of a form inside of itself: its name, and what tells it from others of a union."""
+    """Return the schema of a form inside of itself: its name, and what tells it from others of a union."""
     words = {key: one for key, one in definition.get("properties", {}).items() if "const" in one or "enum" in one}
     kind = {"type": definition["type"]} if "type" in definition else {}
     told = {"properties": _flat(words, {}, ())} if words else {}

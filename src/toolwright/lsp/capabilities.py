@@ -1,4 +1,4 @@
-"""What we tell language servers that we can do."""
+"""Our capabilities, as language servers are told them."""
 
 from typing import Any
 

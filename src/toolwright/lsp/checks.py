@@ -12,7 +12,7 @@ from toolwright.record import record
 
 @record(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What one server finds after a change, or why it does not tell."""
+    """The findings of one server after a change, or why it does not tell."""
 
     own: Compared = Compared()
     """In the file itself. What nothing is known of before is all new."""

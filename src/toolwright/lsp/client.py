@@ -106,7 +106,7 @@ class LanguageClient:
 
     @property
     def is_young(self) -> bool:
-        """Whether it may still be reading the project, although it does not say so."""
+        """Return whether it may still be reading the project, although it does not say so."""
         return asyncio.get_running_loop().time() - self._begun < YOUNG
 
     @property
@@ -114,18 +114,18 @@ class LanguageClient:
         return self.found.server.id
 
     def can(self, capability: str, method: str) -> bool:
-        """Whether the server offers something, from the start or since."""
+        """Return whether the server offers something, from the start or since."""
         return bool(self._capabilities.get(capability)) or method in self._registered
 
     @property
     def prepares_rename(self) -> bool:
-        """Whether it can be asked if there is anything to rename."""
+        """Return whether it can be asked if there is anything to rename."""
         told = self._capabilities.get("renameProvider")
         return isinstance(told, dict) and bool(told.get("prepareProvider"))
 
     @property
     def pulls(self) -> bool:
-        """Whether it answers when it is asked for errors; the others tell of them by themselves."""
+        """Return whether it answers when it is asked for errors; the others tell of them by themselves."""
         return self._is_tsserver or self.can("diagnosticProvider", "textDocument/diagnostic")
 
     @property
@@ -135,7 +135,7 @@ class LanguageClient:
 
     @property
     def pulls_all(self) -> bool:
-        """Whether it can be asked about all files of the project at once."""
+        """Return whether it can be asked about all files of the project at once."""
         told = self._capabilities.get("diagnosticProvider") or self._registered.get("textDocument/diagnostic")
         return not self._slow and isinstance(told, dict) and bool(told.get("workspaceDiagnostics"))
 
@@ -371,7 +371,7 @@ class LanguageClient:
                 self._registered[one["method"]] = one.get("registerOptions") or {}
 
     def _collect(self, params: Any) -> dict[str, bool]:
-        """What a command wants changed is applied by who asked for the command, and only if they did."""
+        """Keep the changes of a command for the caller who asked for it; refuse them if nobody did."""
         if self._edits is None or not isinstance(params, dict) or len(self._edits) >= OPEN:
             return {"applied": False}
         self._edits.append(params.get("edit"))

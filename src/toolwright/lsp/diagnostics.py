@@ -1,4 +1,4 @@
-"""What servers find wrong with files: kept by file, waited for, and told."""
+"""Diagnostics of language servers: kept by file, waited for, and told."""
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -44,7 +44,7 @@ Findings = Mapping[Path, Sequence[Diagnostic]]
 
 @record(frozen=True, slots=True, kw_only=True)
 class Publication:
-    """What a server has said about a file, and when."""
+    """The diagnostics a server has sent for a file, and when."""
 
     version: int | None
     found: tuple[Diagnostic, ...]
@@ -52,7 +52,7 @@ class Publication:
 
 
 class DiagnosticsByFile:
-    """What one server has last said of each file."""
+    """The latest diagnostics of one server for each file."""
 
     def __init__(self) -> None:
         self.serial = 0
@@ -122,7 +122,7 @@ class DiagnosticsByFile:
         return in_order({*pulled, *pushed.found}) if pulled else pushed.found
 
     def raw(self, path: Path, line: int) -> list[Any]:
-        """What was found on a line, counted from 0, as the server sent it."""
+        """Return the diagnostics on a line, counted from 0, as the server sent them."""
         return [one.raw for one in self.found(path) if one.line == line + 1]
 
     def all(self) -> dict[Path, tuple[Diagnostic, ...]]:

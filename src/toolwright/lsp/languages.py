@@ -65,7 +65,7 @@ class Languages:
     # After a change
 
     async def committed(self, commit: Commit) -> str | None:
-        """What the servers have to say about the content that is on disk now."""
+        """Return the servers' remarks on the content that is on disk now."""
         path = commit.path
         found = self.finder.for_file(path, self.pool.known)
         if not found:
@@ -270,7 +270,7 @@ class Languages:
         return in_order(found), problems
 
     def _can_look_meanwhile(self, found: Iterable[Found]) -> bool:
-        """Whether the servers can be asked again should others turn out to have changed something."""
+        """Return whether the servers can be asked again should others turn out to have changed something."""
         clients = [self.pool.slot(one).client for one in found]
         return self.watch.is_quick and all(one is not None and one.pulls_all for one in clients)
 
@@ -343,7 +343,7 @@ class Languages:
 
 
 def _is_known(client: LanguageClient, path: Path, kind: int) -> bool:
-    """Whether a server has the text of a changed file already, so that to read it again would only cost it time."""
+    """Return whether a server has the text of a changed file already: to read it again would only cost it time."""
     return kind == CHANGED and path in client.documents
 
 

@@ -1,4 +1,4 @@
-"""What a file defines: symbols with the lines they take, from the answer of a server or from Python's own parser."""
+"""Symbols that a file defines, with the lines they take, from the answer of a server or Python's own parser."""
 
 import ast
 import re
@@ -50,7 +50,7 @@ class Symbol:
         return self.first <= line <= self.last
 
     def is_called(self, name: str) -> bool:
-        """Whether this is its name, as far as it is given."""
+        """Return whether this is its name, as far as it is given."""
         mine, given = self.path.replace("::", "."), name.replace("::", ".")
         return mine == given or mine.endswith(f".{given}")
 

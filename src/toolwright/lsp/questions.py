@@ -1,4 +1,4 @@
-"""What a server was asked and has yet to answer."""
+"""Requests that a server has yet to answer."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from toolwright.record import record
 
 @record(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a server was asked and is to answer in time, while something else is done."""
+    """A request that a server is to answer in time, while something else is done."""
 
     method: str
     params: Any

@@ -1,4 +1,4 @@
-"""Which language servers there are, for which files, where their projects begin, and how each is found and started."""
+"""The language servers there are: for which files, where their projects begin, how each is found and started."""
 
 import json
 import os
@@ -66,7 +66,7 @@ class LanguageServer:
         return f"tw lsp install {shlex.quote(self.id)}" if self.npm or self.pypi else ""
 
     def fits(self, name: str) -> bool:
-        """Whether it is for files of this name."""
+        """Return whether it is for files of this name."""
         return name.endswith(self.extensions) or name in self.names
 
 
@@ -126,7 +126,7 @@ def _language_ids() -> dict[str, str]:
 
 
 def language_id(path: Path) -> str:
-    """What servers call the language of a file."""
+    """Return the language of a file by the id that servers know."""
     ids = _language_ids()
     lowered = path.name.lower()
     if lowered in ("dockerfile", "containerfile"):
@@ -202,7 +202,7 @@ class Finder:
         return self.directory / f"any{next(iter(server.extensions), '')}"
 
     def locate(self, server: LanguageServer, path: Path, known: Known = _nothing) -> Found | None:
-        """How to start a server for a file; None if it is not there, or not for this project."""
+        """Return the command that starts a server for a file; None if it is not there, or not for this project."""
         root = self.root(server, path)
         if root is None or not (self.trusted or server.harmless or server.own):
             return None
@@ -226,7 +226,7 @@ class Finder:
         return None
 
     def waits_for_trust(self, server: LanguageServer, path: Path) -> bool:
-        """Whether a server would be here for a file if the project were trusted."""
+        """Return whether a server would be here for a file if the project were trusted."""
         if self.trusted or self.locate(server, path) is not None:
             return False
         return replace(self, trusted=True).locate(server, path) is not None
@@ -284,7 +284,7 @@ class Finder:
         return {"VIRTUAL_ENV": str(folder)} if folder else {}
 
     def _values(self, server: LanguageServer, root: Path) -> dict[str, str] | None:
-        """What stands for `${name}` in its options; None if it needs what the project does not have."""
+        """Return the values of `${name}` in its options; None if it needs what the project does not have."""
         values = dict[str, str]()
         if server.python and self.trusted:
             pythons = (environment / "bin" / "python" for environment in self._virtual(root))

@@ -21,7 +21,7 @@ class DocumentSnapshot:
 
 
 def snapshot(path: Path, legacy: str = "") -> DocumentSnapshot | None:
-    """What a file holds; None for one that is not there, too large, or no text."""
+    """Return the content of a file; None for one that is not there, too large, or no text."""
     try:
         with os.fdopen(os.open(path, _READ), "rb", buffering=0) as file:
             status = os.fstat(file.fileno())

@@ -15,7 +15,7 @@ Request = Callable[[str, Any], Awaitable[Any]]
 
 
 async def file_errors(request: Request, path: Path) -> list[dict[str, Any]]:
-    """What is wrong with a document as it is now, as the protocol of language servers says it."""
+    """Return the errors of a document as it is now, in the form of the language server protocol."""
     found = list[dict[str, Any]]()
     for question in ("syntacticDiagnosticsSync", "semanticDiagnosticsSync"):
         arguments = [question, {"file": str(path), "includeLinePosition": True}]

@@ -1,4 +1,4 @@
-"""What others have changed in a project on disk, found by looking: servers rely on being told."""
+"""Changes that others make in a project on disk, found by looking: servers rely on being told."""
 
 import asyncio
 import os
@@ -38,11 +38,11 @@ class Watch:
 
     @property
     def is_quick(self) -> bool:
-        """Whether there is so little to look at that nobody need wait for it."""
+        """Return whether there is so little to look at that nobody need wait for it."""
         return self._stamps is not None and len(self._stamps) < _FEW
 
     async def changes(self) -> dict[Path, int]:
-        """What was created, changed or deleted since the last look; nothing at the first."""
+        """Return the files created, changed or deleted since the last look; nothing at the first."""
         async with self._looking:
             begun = time.monotonic()
             if self._too_large or (begun < self._next and not self.is_stale):
@@ -56,7 +56,7 @@ class Watch:
             return _differences(before, now) if before is not None and now is not None else {}
 
     def _look(self) -> dict[str, Stamp] | None:
-        """What there is; None if that is too much to look at."""
+        """Return the files there are; None if they are too many to look at."""
         stamps = dict[str, Stamp]()
         folders, seen = [self._top, *_packages(self._active)], 0
         while folders:

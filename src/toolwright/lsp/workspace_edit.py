@@ -1,4 +1,4 @@
-"""What a server wants changed, in one file or many, as changes of files that are made all together or not at all."""
+"""Edits that a server wants, in one file or many, as changes of files that are made all together or not at all."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which models there are: a snapshot that ships with the program, under what the user has configured."""
+"""The catalogue of models: a snapshot that ships with the program, under what the user has configured."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -92,7 +92,7 @@ class Catalog:
             yield from map(self.provider, sorted(own))
 
     def _record_of(self, provider_id: str) -> JsonView | None:
-        """What is known of a provider; an account has all of it but the key."""
+        """Return the record of a provider; an account has all of it but the key."""
         record: JsonView | None = self._records.get(provider_id)
         name, _, account = provider_id.partition(ACCOUNT)
         shared = self._records.get(name)
@@ -259,7 +259,7 @@ def _address_of(record: JsonView) -> str:
 
 
 def _words(model_id: str) -> list[str]:
-    """What is left of a name without versions and dates."""
+    """Return the words of a name without versions and dates."""
     words = re.findall(r"[a-z]+", model_id.lower().rpartition("/")[2])
     return [word for word in words if word not in {"latest", "preview"}]
 

@@ -140,7 +140,7 @@ class ChatReader:
 
 
 def _begins_anew(held: OpenCall, function: Json) -> bool:
-    """Whether a named piece is the beginning of the next call and not more of this one."""
+    """Return whether a named piece is the beginning of the next call and not more of this one."""
     begun = "".join(held.pieces[-1:]).rstrip()
     if not begun:
         return bool(held.name) and function["name"] != held.name and not held.pieces

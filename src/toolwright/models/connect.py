@@ -111,7 +111,7 @@ class Connections:
         self.use_stored(provider_id)
 
     def has_login(self, provider_id: str) -> bool:
-        """Whether somebody else sends the requests of a provider, by a login that is stored."""
+        """Return whether somebody else sends the requests of a provider, by a login that is stored."""
         return provider_id in self._taken and provider_id in self._auth
 
     async def close(self) -> None:

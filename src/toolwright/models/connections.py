@@ -92,7 +92,7 @@ class _Connection:
 
     @property
     def is_fit(self) -> bool:
-        """Whether a request can be tried on it: a server that hangs up does so while nobody looks.
+        """Return whether a request can be tried on it: a server that hangs up does so while nobody looks.
 
         What came unasked, such as the news that nobody has asked for long, would be taken for the answer.
         """

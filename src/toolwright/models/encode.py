@@ -39,7 +39,7 @@ class Once(Generic[K, V]):
 
 
 class Growing(Generic[K, V]):
-    """What comes of working through a list that was longer each time: only what is new at its end is worked on.
+    """Fold a list that grows from call to call: only what is new at its end is worked on.
 
     Remembered for as long as the first entry lives.
     """

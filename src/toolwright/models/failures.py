@@ -1,4 +1,4 @@
-"""What a provider's refusal means: status, headers and body in, a ModelError out. Codes count before words."""
+"""Refusals of providers: status, headers and body in, a ModelError out. Codes count before words."""
 
 import json
 import math
@@ -54,7 +54,7 @@ def _seconds_until(date: str) -> float | None:
 
 @record(frozen=True, slots=True, kw_only=True)
 class _Said:
-    """What a body says."""
+    """The codes and words of a body."""
 
     words: str = ""
     codes: str = ""
@@ -175,7 +175,7 @@ _BUSY = re.compile(
 
 
 def _unpaid(status: int, said: _Said, wait: float | None) -> bool:
-    """Whether only money helps, by code; by words only where the provider does not say how long to wait."""
+    """Return whether only money helps, by code; by words only where the provider does not say how long to wait."""
     if status == 402 or _UNPAID_CODE.search(said.codes):
         return True
     return wait is None and _UNPAID.search(said.words.lower()) is not None

@@ -1,4 +1,4 @@
-"""How a model is asked: its usual settings, and the degrees of reasoning a user may choose from."""
+"""Families of models: their usual settings, and the degrees of reasoning a user may choose from."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,7 @@ _WORDS = ("low", "medium", "high")
 
 
 def family_settings(info: ModelInfo) -> ReplySettings:
-    """What to ask with where neither user nor agent has said otherwise. The model's own options come in here too."""
+    """Return the settings where neither user nor agent has said otherwise. The model's own options come in here too."""
     profile = profile_of(info)
     return ReplySettings(
         temperature=profile.temperature if profile.sampling else None,
@@ -73,7 +73,7 @@ def require_variant(info: ModelInfo, asked: str) -> None:
 
 
 def is_without_effect(info: ModelInfo, degree: str) -> bool:
-    """Whether the model thinks, but as much as it likes: its provider takes no degree."""
+    """Return whether the model thinks, but as much as it likes: its provider takes no degree."""
     return info.reasoning and degree in DEGREES and degree not in variants(info)
 
 

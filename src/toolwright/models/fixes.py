@@ -66,7 +66,7 @@ _LIMITS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens",
 
 @record(slots=True)
 class Fixes:
-    """What a model has refused so far."""
+    """The refusals of a model so far, and what fixes them."""
 
     omitted: frozenset[str] = frozenset()
     max_output: int | None = None

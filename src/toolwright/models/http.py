@@ -53,7 +53,7 @@ class Login(Protocol):
     """A login whose token changes from time to time."""
 
     async def headers(self) -> Mapping[str, str]:
-        """What to send with a request."""
+        """Return the headers of a request."""
         ...
 
     async def refused(self) -> bool:
@@ -206,7 +206,7 @@ async def _beginning(answer: Answer) -> str:
 
 
 def _tls_trouble(error: BaseException) -> str | None:
-    """What to do about a certificate or a handshake that failed: trying again does not help."""
+    """Return advice on a certificate or a handshake that failed: trying again does not help."""
     if not isinstance(error, NoConnection):
         return None
     import ssl
@@ -225,7 +225,7 @@ def _tls_trouble(error: BaseException) -> str | None:
 
 
 def is_local(url: str) -> bool:
-    """Whether the address is on this machine."""
+    """Return whether the address is on this machine."""
     try:
         host = urlsplit(url).hostname or ""
         return host in {"localhost", "127.0.0.1", "::1", "0.0.0.0", "::"}  # noqa: S104 - nothing is bound to it

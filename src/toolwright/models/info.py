@@ -1,4 +1,4 @@
-"""What is known of a model without asking it: limits, abilities, prices; and what a reply cost."""
+"""Facts about a model that need no request: limits, abilities, prices; and the cost of a reply."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -113,7 +113,7 @@ class ModelInfo:
 
     @property
     def service(self) -> str:
-        """Who serves it, whatever the account."""
+        """Return the service behind it, whatever the account."""
         return self.provider.partition(ACCOUNT)[0]
 
     @property

@@ -44,7 +44,7 @@ class LocalServer:
 
     @property
     def warning(self) -> str:
-        """What to know before working with it; empty if nothing."""
+        """Return a warning before work with it; empty if there is none."""
         if self.provider == "ollama":
             return (
                 "Ollama drops the beginning of a long prompt in silence; "
@@ -61,7 +61,7 @@ def find_local_servers() -> list[LocalServer]:
 
 
 def ask_server(provider: str, url: str) -> LocalServer | None:
-    """What the server at this address says of itself; None if there is none."""
+    """Return the self-description of the server at this address; None if there is none."""
     entries = _entries(_get(url, "/models"), "data")
     if entries is None:
         return None

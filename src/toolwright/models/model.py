@@ -1,4 +1,4 @@
-"""What a model is to the rest of the program: messages and tools in, a stream of events out, one kind of error."""
+"""The protocol of models: messages and tools in, a stream of events out, one kind of error."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import field
@@ -37,7 +37,7 @@ class Model(Protocol):
 
 @record(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class SystemMessage:
-    """What the model is told before the conversation; several are sent in order."""
+    """Instructions before the conversation; several are sent in order."""
 
     text: str
 
@@ -53,7 +53,7 @@ class UserMessage:
 
     @property
     def told(self) -> tuple[str | Attachment, ...]:
-        """What is sent. The note ends the last text: many servers take a message only as one text."""
+        """Return the content to send. The note ends the last text: many servers take a message only as one text."""
         if not self.note or not self.content:
             return self.content
         *before, last = self.content
@@ -117,7 +117,7 @@ ToolChoice = Literal["auto", "none", "required"]
 
 @record(frozen=True, slots=True, kw_only=True)
 class ReplySettings:
-    """How one reply is to be made; what is left out is left to the provider."""
+    """Settings for one reply; what is left out is left to the provider."""
 
     temperature: float | None = None
     top_p: float | None = None

@@ -30,7 +30,7 @@ def apart(
 
 
 def one_call_each(message: AssistantMessage) -> Sequence[AssistantMessage]:
-    """What the message says with its first call, then each of the others."""
+    """Return the message with its first call, then each of the others."""
     first, *others = _calls(message)
     said = tuple(part for part in message.content if not isinstance(part, ModelCall))
     return [replace(message, content=(*said, first)), *(replace(message, content=(call,)) for call in others)]

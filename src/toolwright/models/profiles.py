@@ -1,4 +1,4 @@
-"""How a model is best spoken to, looked up by its name in one dated table."""
+"""Profiles of models: how to speak to each, looked up by its name in one dated table."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -17,7 +17,7 @@ Thinking = Literal["", "effort", "budget", "adaptive", "level", "switch", "templ
 
 @record(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """What a family of models takes and what it refuses."""
+    """The options that a family of models takes, and those it refuses."""
 
     sampling: bool = True
     """Whether temperature and the like may be sent at all."""
@@ -92,7 +92,7 @@ def completed(info: ModelInfo, said: Collection[str]) -> ModelInfo:
 
 
 def _thinks(info: ModelInfo) -> bool:
-    """Whether its family does; a wire format alone says nothing of it."""
+    """Return whether its family does; a wire format alone says nothing of it."""
     place = (info.service.lower(), plain_name(info.api_id), info.api)
     said = [row["thinking"] for row in _rows() if "models" in row and "thinking" in row and _fits(row, *place)]
     return bool(said and said[-1])

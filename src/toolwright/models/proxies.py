@@ -9,7 +9,7 @@ PORTS = {"http": 80, "https": 443}
 
 
 class BadProxy(Exception):
-    """What is named as the proxy cannot be one."""
+    """The address named as the proxy cannot be one."""
 
 
 def proxy_of(target: SplitResult) -> SplitResult | None:

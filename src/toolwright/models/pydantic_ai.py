@@ -115,7 +115,7 @@ class PydanticAIModel:
 
 
 def _identity_errors() -> tuple[type[Exception], ...]:
-    """What the clients of Amazon and Google raise themselves when nobody gives them credentials."""
+    """Return the errors that clients of Amazon and Google raise when nobody gives them credentials."""
     places = (("botocore.exceptions", "BotoCoreError"), ("google.auth.exceptions", "GoogleAuthError"))
     found = (getattr(sys.modules.get(module), name, None) for module, name in places)
     return tuple(kind for kind in found if isinstance(kind, type))
@@ -151,7 +151,7 @@ class _Library:
         return self.models.ModelRequestParameters(function_tools=definitions)
 
     def messages_of(self, messages: Sequence[ModelMessage], info: ModelInfo) -> Iterator[Any]:
-        """What comes between two replies is one request here."""
+        """Yield what comes between two replies is one request here."""
         parts: list[Any] = []
         for message in messages:
             if not isinstance(message, AssistantMessage):

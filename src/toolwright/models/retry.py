@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 @record(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """How often and how long to wait, in seconds."""
+    """The number of retries and the waits between them, in seconds."""
 
     retries: int = 5
     first_wait: float = 2.0
@@ -58,7 +58,7 @@ class Retry:
 
     @property
     def told(self) -> str:
-        """How long the user has to wait, and for which attempt."""
+        """Return the wait in words, and for which attempt."""
         asked = ", as the provider asks" if self.error.retry_after is not None else ""
         when = f"waiting {_spoken(self.wait)}{asked}" if self.wait else "at once"
         return f"{when}; attempt {self.attempt + 1} of {self.attempts}"

@@ -95,7 +95,7 @@ _COMPACTION: ScriptedTurn = {"text": "Summary of the conversation so far."}
 
 @record(frozen=True, slots=True, kw_only=True)
 class SeenRequest:
-    """What the model was asked."""
+    """A request as the model was asked."""
 
     messages: tuple[ModelMessage, ...]
     tools: tuple[ToolSpec, ...]

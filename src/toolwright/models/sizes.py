@@ -32,7 +32,7 @@ def size_of(message: ModelMessage) -> int:
 
 
 def is_cut_short(sent: int, counted: int, context: int = 0) -> bool:
-    """Whether a server has plainly read less than it was sent, which some do without a word.
+    """Return whether a server has plainly read less than it was sent, which some do without a word.
 
     `sent` is our own count, of words alone; `counted` is the server's, 0 where it did not count; `context` is what the
     model is said to have. Far less is certain; less than we sent and just as much as a context has is as good as that.
@@ -43,7 +43,7 @@ def is_cut_short(sent: int, counted: int, context: int = 0) -> bool:
 
 
 def is_without_tools(words: int, tools: int, counted: int, context: int = 0) -> bool:
-    """Whether what a server counted is about the words it was sent, and the tools beside them are missing.
+    """Return whether what a server counted is about the words it was sent, and the tools beside them are missing.
 
     So it is where the template of a model has no place for tools. A count that is just as much as a context has is
     that of a server which drops what does not fit.

@@ -37,7 +37,7 @@ class TaggedText:
                 return
 
     def close(self) -> Iterator[tuple[Kind, str]]:
-        """What is left when the text is over; a call that was never closed is text."""
+        """Yield what is left when the text is over; a call that was never closed is text."""
         if self._inside == "call":
             yield "text", _CALL + "".join(self._call) + self._held
         elif self._held:
@@ -109,5 +109,5 @@ def named_call(text: str) -> tuple[str, object] | None:
 
 
 def _half(text: str, tag: str) -> int:
-    """How many letters at the end of the text may be the beginning of the tag."""
+    """Return the number of letters at the end of the text that may begin the tag."""
     return next((size for size in range(min(len(tag) - 1, len(text)), 0, -1) if text.endswith(tag[:size])), 0)

@@ -55,7 +55,7 @@ class WireReader(Protocol):
 
     def read(self, data: Json) -> Iterable[Event]: ...
     def end(self) -> Iterable[Event]:
-        """What can only be said once all is read: usage and finish."""
+        """Return the events that need the whole reply: usage and finish."""
         ...
 
 
@@ -117,12 +117,12 @@ class HttpModel:
         await self.endpoint.close()
 
     async def _renewed(self, error: ModelError) -> bool:
-        """Whether the next request goes out with another token than the one that was refused."""
+        """Return whether the next request goes out with another token than the one that was refused."""
         login = self.endpoint.login
         return error.status == 401 and login is not None and await login.refused()
 
     def _fixed(self, name: str, error: ModelError, request: Outgoing, messages: Sequence[ModelMessage]) -> bool:
-        """Whether the request will be another one the next time."""
+        """Return whether the request will be another one the next time."""
         if error.kind == "cut" and self.wire.whole_replies:
             self._broken += 1
             return self._broken > 1 and self.fixes.no_stream(name)
@@ -192,7 +192,7 @@ class HttpModel:
         return self._checked(_all_of(events, reader))
 
     def _checked(self, events: Iterator[Event]) -> Iterator[Event]:
-        """What a reader makes of an answer. Whatever breaks the reader is a fault of the answer, and told as one."""
+        """Yield the events of an answer. An error of its reader is a fault of the answer, and told as one."""
         try:
             for event in events:
                 _check(event)
@@ -280,7 +280,7 @@ class OpenCall:
 
 
 def finish_reason(reasons: Mapping[str, FinishReason], raw: str, *, called: bool) -> FinishReason:
-    """What the provider's word means. Providers say `stop` after calls, and words of their own: the calls decide."""
+    """Return the meaning of a provider's word. Some say `stop` after calls, or words of their own: calls decide."""
     reason = reasons.get(raw, "other")
     if reason in {"stop", "tool_calls", "other"} and called:
         return "tool_calls"
@@ -296,7 +296,7 @@ class _Total:
 
 
 class Room:
-    """How many tokens a reply may have: what was asked for, within what the model can and its context leaves."""
+    """The tokens a reply may have: as asked for, within what the model can and its context leaves."""
 
     def __init__(self, info: ModelInfo, cap: int) -> None:
         self._info = info

@@ -43,12 +43,12 @@ def _hands_over_all(line: str) -> bool:
 
 
 def _doubts_probe(line: str) -> bool:
-    """Whether it is what stands in the place of the star that cannot be judged, such as a setting of git."""
+    """Return whether it is what stands in the place of the star that cannot be judged, such as a setting of git."""
     return any(f"`{_PROBE}`" in reason for reason in analyse(line, cwd="/", home="/").reasons)
 
 
 def _takes_orders(words: Sequence[str]) -> bool:
-    """Whether a program is told by its arguments what to run, and no script, target or file is named yet."""
+    """Return whether a program is told by its arguments what to run, and no script, target or file is named yet."""
     name = plain_name(words[0])
     handler = HANDLERS.get(name)
     if name not in _READ_SCRIPTS and handler not in _TAKE_ORDERS:

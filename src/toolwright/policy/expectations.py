@@ -48,7 +48,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _is_json(argument: str) -> bool:
-    """Whether it is a list or a text in JSON: a mistake, and not a path or a command."""
+    """Return whether it is a list or a text in JSON: a mistake, and not a path or a command."""
     try:
         return argument[:1] in ("[", '"') and bool(json.loads(argument))
     except (ValueError, RecursionError):

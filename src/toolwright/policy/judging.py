@@ -1,4 +1,4 @@
-"""What calls ask for, found out once and then judged under as many sets of rules as one likes."""
+"""The requests of calls, worked out once and then judged under as many sets of rules as one likes."""
 
 from toolwright.agents import Agents
 from toolwright.definition import Call, Result
@@ -32,7 +32,7 @@ class Wanted:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a call comes to under certain rules, and the rules that had the last word on its patterns."""
+    """The verdict of certain rules on a call, and the rules that had the last word on its patterns."""
 
     action: str
     """`allow`, `ask`, `deny` or `hidden`."""
@@ -43,7 +43,7 @@ class Verdict:
 async def dry_run(
     workspace: Workspace, session: Session, tool: str, arguments: Json
 ) -> tuple[Result, list[AskedRequest]]:
-    """What a call would ask for. Nothing of it is done."""
+    """Return the requests of a call. Nothing of it is done."""
     log: list[AskedRequest] = []
     call = Call(id=new_id("call"), tool=tool, arguments=arguments)
     result = await session.run_call(call, log=log, gate=workspace.dry_gate())
@@ -58,7 +58,7 @@ def permissions_of(workspace: Workspace, session: Session) -> set[str]:
 
 
 async def wanted(workspace: Workspace, agent: str, tool: str, arguments: Json, argument: str = "") -> Wanted:
-    """What a call asks for; what is no tool is asked for by its own name."""
+    """Return the requests of a call; what is no tool is asked for by its own name."""
     session = workspace.session(agent)
     if tool not in workspace.registry:
         request = Request(permission=tool, patterns=(argument,))
@@ -73,7 +73,7 @@ async def wanted(workspace: Workspace, agent: str, tool: str, arguments: Json, a
 
 
 async def requests_of(workspace: Workspace, session: Session, tool: str, argument: str) -> tuple[list[Request], str]:
-    """What a call would ask for, and the words of whoever else refuses it: a hook, a plugin or the tool itself.
+    """Return the requests of a call, and the words of whoever else refuses it: a hook, a plugin or the tool itself.
 
     A permission that is no tool is asked for by its own name.
     """
@@ -92,12 +92,12 @@ async def requests_of(workspace: Workspace, session: Session, tool: str, argumen
 
 
 def is_refusal(error: ToolError | None) -> bool:
-    """Whether a call was not allowed, by whomever: a hook says so as the rules do."""
+    """Return whether a call was not allowed, by whomever: a hook says so as the rules do."""
     return error is not None and error.kind in REFUSED
 
 
 def verdict(agents: Agents, call: Wanted, approvals: tuple[Approval, ...] = ()) -> Verdict:
-    """What the rules of these agents make of a call."""
+    """Return the verdict of these agents' rules on a call."""
     policy = agents.ruled(agents[call.agent]).policy
     hides = bool(call.permission) and policy.hides(call.permission)
     hidden = policy.decide(call.permission, "*").rule if hides else None

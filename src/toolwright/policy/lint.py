@@ -60,7 +60,7 @@ def place(rule: Rule) -> tuple[str, int]:
 
 
 def is_written(rule: Rule) -> bool:
-    """Whether somebody wrote the rule into a file or a variable; the program's own are not theirs to correct.
+    """Return whether somebody wrote the rule into a file or a variable; the program's own are not theirs to correct.
 
     The rules of an agent in Markdown have no line.
     """
@@ -128,7 +128,7 @@ def _unheard(rule: Rule, layer: Layer, known: Collection[str]) -> Finding | None
 
 
 def _is_judged_on_star(permission: str) -> bool:
-    """Whether the door asks for it, and no tool that would name a pattern."""
+    """Return whether the door asks for it, and no tool that would name a pattern."""
     tool = built_in(permission)
     return tool is not None and not tool.asks
 

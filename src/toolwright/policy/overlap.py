@@ -1,4 +1,4 @@
-"""What two wildcards have to do with each other: whether one fits all that the other fits, or anything of it."""
+"""Relations of two wildcards: whether one fits all that the other fits, or anything of it."""
 
 import re
 from collections.abc import Iterator
@@ -9,14 +9,14 @@ _MOST = 2000
 
 
 def covers(wide: str, narrow: str) -> bool:
-    """Whether every text that fits `narrow` fits `wide` too."""
+    """Return whether every text that fits `narrow` fits `wide` too."""
     # Most pairs of rules differ in their first letters; that must not take a table to find out.
     return wide == "*" or (narrow.startswith(_beginning(wide)) and _covers(wide, narrow))
 
 
 @lru_cache(maxsize=8192)
 def _beginning(pattern: str) -> str:
-    """What every text that fits begins with."""
+    """Return the beginning of every text that fits."""
     return re.split(r"[*?]", pattern, maxsplit=1)[0].rstrip(" ")
 
 
@@ -29,7 +29,7 @@ def _covers(wide: str, narrow: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def overlap(one: str, other: str) -> bool:
-    """Whether some text fits both."""
+    """Return whether some text fits both."""
     if len(one) + len(other) > _MOST:
         return True
     return any(_meet(a, b) for a in _forms(one) for b in _forms(other))

@@ -111,7 +111,7 @@ def survivors(agents: Agents, rows: Sequence[Row], rules: Sequence[Rule]) -> lis
 
 
 def _concerns(rule: Rule, row: Row) -> bool:
-    """Whether a rule, or its opposite, fits anything that a row asks for."""
+    """Return whether a rule, or its opposite, fits anything that a row asks for."""
     call, both = row.call, (rule, _flipped(rule))
     if call is None:
         return False

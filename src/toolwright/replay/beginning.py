@@ -79,7 +79,7 @@ def _clear_the_way(copy: Path, place: Path) -> None:
 
 
 def changed_since(folder: Path, messages: Sequence[Message], entries: Sequence[JournalEntry]) -> tuple[str, ...]:
-    """What others have changed after the last message: the copy has it as it is now. Repositories' own files aside."""
+    """Return others' changes after the last message: the copy has them as they are now, but for repositories' own."""
     rewound = {entry.path for entry in entries}
     end = max((_end(message) for message in messages), default=0)
     found: list[str] = []

@@ -1,4 +1,4 @@
-"""What became of a call and of a whole session, when it was recorded and when it was played again."""
+"""Outcomes of calls and of whole sessions, as recorded and as played again."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -10,7 +10,7 @@ from toolwright.record import record
 
 @record(frozen=True, slots=True, kw_only=True)
 class CallOutcome:
-    """What a call came to: its result, and the files it left."""
+    """The outcome of a call: its result, and the files it left."""
 
     status: str
     output: str
@@ -35,7 +35,7 @@ class NotPlayed:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """How a session went when it was played again."""
+    """The outcome of a session that was played again."""
 
     calls: int
     """Calls that were played."""

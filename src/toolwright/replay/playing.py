@@ -215,12 +215,12 @@ class _Player:
                 return None
 
     def _was_taken_back(self, denial: str) -> bool:
-        """Whether a rule of the session has refused a call that is no rule of it any more."""
+        """Return whether a rule of the session has refused a call that is no rule of it any more."""
         by = _SESSION_RULE.search(denial)
         return by is not None and by[1] not in self.rules
 
     def _ran_beside_changes(self, part: ToolPart) -> bool:
-        """Whether another session of the same tree changed files meanwhile: who came first was chance."""
+        """Return whether another session of the same tree changed files meanwhile: who came first was chance."""
         own = self.times.get(part.call_id)
         return own is not None and any(
             other.session != own.session and call_id in self.entries and other.overlaps(own)
@@ -228,7 +228,7 @@ class _Player:
         )
 
     def _content(self, left: Mapping[str, str | None], name: str) -> str | None:
-        """What the call has left of a file; one beside it may have gone on from there."""
+        """Return the content of a file after the call; one beside it may have gone on from there."""
         if str(self.copy / name) in left:
             return left[str(self.copy / name)]
         try:
@@ -318,17 +318,17 @@ def _agree(part: ToolPart, recorded: CallOutcome, replayed: CallOutcome) -> bool
 
 
 def _is_repeatable(tool_id: str) -> bool:
-    """Whether a call is played; of one that is handed down, the calls below it are."""
+    """Return whether a call is played; of one that is handed down, the calls below it are."""
     tool = built_in(tool_id)
     return tool is None or tool.repeatable
 
 
 def _is_listing(tool_id: str) -> bool:
-    """Whether it lists what there is in files, in an order that may change."""
+    """Return whether it lists what there is in files, in an order that may change."""
     tool = built_in(tool_id)
     return tool is not None and tool.reads == ANY and tool.look.kind in ("read", "search")
 
 
 def _placeholder(found: re.Match[str]) -> str:
-    """What stands for ids and times; a remark on where a text was from leaves nothing."""
+    """Return the placeholder of an id or a time; a remark on where a text was from leaves nothing."""
     return "" if IN_EDITOR in found[0] else "…"

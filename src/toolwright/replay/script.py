@@ -12,7 +12,7 @@ Children = Callable[[str], Sequence[Message]]
 
 
 def script_of(messages: Sequence[Message], children: Children = lambda _: ()) -> Json:
-    """What a model said in a session, as a script that `scripted/FILE` plays; and the prompts it was said to."""
+    """Return the model's side of a session, as a script that `scripted/FILE` plays; and the prompts it was said to."""
     prompts = [message.text for message in messages if isinstance(message.info, User)]
     return {"prompts": prompts, "turns": list(_turns(messages, children))}
 
@@ -40,7 +40,7 @@ def _turns(messages: Sequence[Message], children: Children) -> Iterator[Json]:
 
 
 def during(part: ToolPart, messages: Sequence[Message]) -> list[Message]:
-    """What a subagent has said in one call: another may have gone on with its session."""
+    """Return a subagent's messages in one call: another may have gone on with its session."""
     span = getattr(part.state, "time", None)
     if span is None:
         return [*messages]

@@ -1,4 +1,4 @@
-"""What a field of the settings says of itself: what it does, and what a project that is not trusted may do with it."""
+"""Fields of the settings: what each does, and what a project that is not trusted may do with it."""
 
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
@@ -62,12 +62,12 @@ def joined(current: Sequence[str], said: Sequence[str]) -> list[str]:
 
 
 def also(current: Mapping[str, bool], said: Mapping[str, bool]) -> dict[str, bool]:
-    """What stands, and what is switched on besides."""
+    """Return the current list with what is switched on besides."""
     return {**current, **{name: True for name, on in said.items() if on}}
 
 
 def within(current: Sequence[str], said: Sequence[str]) -> list[str]:
-    """What both lists name: they grant."""
+    """Return the entries of both lists: they grant."""
     return [entry for entry in said if entry in current]
 
 

@@ -66,14 +66,14 @@ class SandboxSection(Section):
 
 
 class EnvironmentSection(Section):
-    """Which variables commands get."""
+    """The variables that commands get."""
 
     allow: Annotated[Names, user_only("names to hand on although they look like secrets", within)] = ()
     deny: Annotated[Names, tightens("further names of variables to keep from commands", joined)] = ()
 
 
 class EditSection(Section):
-    """How the tools change files."""
+    """Settings of the tools that change files."""
 
     drift: Annotated[
         Literal["merge", "replace", "refuse"],
@@ -85,7 +85,7 @@ class EditSection(Section):
 
 
 class ReadSection(Section):
-    """How the tool `read` shows what it reads."""
+    """Settings of the tool `read`."""
 
     form: Annotated[
         Literal["file", "path"],
@@ -94,7 +94,7 @@ class ReadSection(Section):
 
 
 class LimitsSection(Section):
-    """How much of an output a model sees, for one agent or tool; what is None is as in general."""
+    """Limits of the output that a model sees, for one agent or tool; what is None is as in general."""
 
     max_lines: Annotated[int | None, tightens("lines", lowest, schema=COUNT)] = None
     max_bytes: Annotated[int | None, tightens("bytes", lowest, schema=COUNT)] = None
@@ -102,7 +102,7 @@ class LimitsSection(Section):
 
 
 class TruncateSection(Section):
-    """How much of an output a model sees."""
+    """Limits of the output that a model sees."""
 
     max_lines: Annotated[int, tightens("lines of an output a model sees", lowest, schema=COUNT)] = 2000
     max_bytes: Annotated[int, tightens("bytes of it", lowest, schema=COUNT)] = 51200
@@ -131,7 +131,7 @@ class BackgroundSection(Section):
 
 
 class CompactionSection(Section):
-    """What happens when a conversation grows too long."""
+    """Compaction of a conversation that has grown too long."""
 
     auto: Annotated[
         bool, user_only("whether a summary may take the place of a conversation that has grown too long")
@@ -153,7 +153,7 @@ class BudgetSection(Section):
 
 
 class ExperimentalSection(Section):
-    """What may still change."""
+    """Settings that may still change."""
 
     batch_tool: Annotated[bool, user_only("offer the `batch` tool")] = False
     plan_mode: Annotated[bool, user_only("offer `plan_enter` and `plan_exit` on the command line")] = False
@@ -243,7 +243,7 @@ class ProgramSettings(Section):
 
 
 class ForeignSection(Section):
-    """What is read of other programs' set-ups, yours and the project's."""
+    """Parts of other programs' set-ups that are read, yours and the project's."""
 
     claude: Annotated[
         Names,
@@ -296,7 +296,7 @@ class CopiesSection(Section):
 
 
 class AcpSection(Section):
-    """What an editor does for `tw acp`, see [acp.md](acp.md)."""
+    """Work left to the editor by `tw acp`, see [acp.md](acp.md)."""
 
     files: Annotated[
         Literal["editor", "disk"],

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NoReturn, dataclass_transform
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Section:
-    """What the records of settings derive from. Their annotations are their fields, in order."""
+    """The base of the records of settings. Their annotations are their fields, in order."""
 
     names: ClassVar[tuple[str, ...]] = ()
     defaults: ClassVar[dict[str, Any]] = {}

@@ -32,7 +32,7 @@ MOST_AGENTS = 500
 
 
 class Reading(Protocol):
-    """What a reader of sources has that is needed here."""
+    """The parts of a reader of sources that are needed here."""
 
     folders: Folders
     environment: Mapping[str, str]
@@ -223,7 +223,7 @@ class Foreign:
         return _Listed(servers=both, text=text, path=("mcpServers",), refused=_named_off(own, "disabledMcpServers"))
 
     def _off(self) -> Callable[[str], str]:
-        """Which servers of a project's `.mcp.json` Claude Code's own settings switch off."""
+        """Return the servers of a project's `.mcp.json` that Claude Code's own settings switch off."""
         home = self.reading.folders.home
         files = [home / ".claude" / "settings.json"]
         for folder in between(self.reading.root, self.reading.directory):

@@ -46,7 +46,7 @@ def claude_rules(files: Sequence[Json], servers: Sequence[str] = (), *, base: bo
 
 @record(slots=True)
 class _Reading:
-    """What was read so far, by what it comes to."""
+    """The rules read so far, by what they come to."""
 
     allow: list[Json] = field(default_factory=list[Json])
     narrow: list[Json] = field(default_factory=list[Json])

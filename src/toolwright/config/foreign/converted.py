@@ -1,4 +1,4 @@
-"""What another program's permissions come to as rules of ours, and what of them means something else here."""
+"""Another program's permissions as rules of ours, with notes on those that mean something else here."""
 
 from collections.abc import Iterable
 from typing import Literal

@@ -1,4 +1,4 @@
-"""What another program's set-up holds, and what becomes of it here."""
+"""Another program's set-up: what it holds, and what becomes of it here."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path

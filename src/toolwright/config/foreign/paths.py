@@ -15,7 +15,7 @@ class Paths:
 
     @property
     def outside(self) -> bool:
-        """Whether this names a place by its full path or by the home folder."""
+        """Return whether this names a place by its full path or by the home folder."""
         return self.patterns[0].startswith(("/", "~"))
 
 

@@ -70,7 +70,7 @@ def _places(folder: Path, manifest: Json, kind: str) -> Iterator[Path]:
 
 
 def _piece(folder: Path, manifest: Json, key: str, usual: str, inner: str) -> Json:
-    """What a file of the plugin says, or what its manifest says in place of the file, with its own folder filled in."""
+    """Return the content of a plugin's file, or of its manifest in place of the file, with its folder filled in."""
     said = manifest.get(key)
     if isinstance(said, Mapping):
         found: Any = said

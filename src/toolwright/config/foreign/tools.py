@@ -1,4 +1,4 @@
-"""What Claude Code writes of tools (`Read, Bash(git *), mcp__docs__search`), as the rules that restrict as much."""
+"""Claude Code's lists of tools (`Read, Bash(git *), mcp__docs__search`) as rules that restrict as much."""
 
 import re
 from collections.abc import Iterator

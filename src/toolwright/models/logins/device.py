@@ -96,7 +96,7 @@ def _azure(env: Mapping[str, str]) -> Service:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Code:
-    """What the user types in, and what we ask with meanwhile."""
+    """The code that the user types in, and what we ask with meanwhile."""
 
     user_code: str
     page: str

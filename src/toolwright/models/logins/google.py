@@ -83,7 +83,7 @@ def _credentials(file: Path) -> Json:
 
 
 def _assertion(said: Mapping[str, Any], url: str, file: Path) -> str:
-    """Who we are, signed with the key of the service account."""
+    """Return our identity, signed with the key of the service account."""
     now = int(time.time())
     head = {"alg": "RS256", "typ": "JWT", "kid": text(said, "private_key_id")}
     claims = {"iss": text(said, "client_email"), "scope": SCOPE, "aud": url, "iat": now, "exp": now + 3600}

@@ -41,7 +41,7 @@ def post(url: str, *, form: Mapping[str, str] | None = None, json: Mapping[str, 
 
 
 def refusal(url: str, status: int, said: Mapping[str, Any]) -> LoginFailed:
-    """What the server says when it gives no token."""
+    """Return the server's words when it gives no token."""
     words = [said.get(name) for name in ("error_description", "error", "message")]
     why = next((word for word in words if isinstance(word, str) and word), f"it answered {status}")
     return LoginFailed(f"{_host(url)} gave no token: {visible(why, lines=False)[:300]}.")

@@ -38,7 +38,7 @@ class StoredLogin:
         return {"authorization": f"Bearer {self._held.get('access', '')}", **project}
 
     async def refused(self) -> bool:
-        """Whether there is another token now that the provider has not taken this one."""
+        """Return whether there is another token now that the provider has not taken this one."""
         if not can_renew(self._held):
             return False
         spent = self._held.get("access")
@@ -57,7 +57,7 @@ class StoredLogin:
 
 
 def can_renew(record: Mapping[str, Any]) -> bool:
-    """Whether a record of the auth file is a login of ours that brings what it takes to renew its token."""
+    """Return whether a record of the auth file is a login of ours that brings what it takes to renew its token."""
     return record.get("login") in _RENEW and bool(record.get("refresh") or record.get("credentials"))
 
 
