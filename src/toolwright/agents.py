@@ -84,8 +84,8 @@ class Agents:
         return self.find(name) is not None
 
     def __getitem__(self, name: str) -> Agent:
-        if (found := self.find(name)) is not None:
-            return found
+        if (known := self.find(name)) is not None:
+            return known
         from difflib import get_close_matches
 
         visible = [agent.name for agent in self.visible()]
@@ -141,8 +141,8 @@ class Agents:
     def _output_for(self, agent: Agent) -> Layer:
         """Every agent may read what was too long to show, unless just that folder is denied by name."""
         patterns = {rule.pattern for rule in self.output.rules} | set(self.output_folder)
-        said = [rule for layer in self.general for rule in layer.rules] + [*agent.user_rules, *agent.project_rules]
-        if any(rule.action == "deny" and rule.pattern in patterns for rule in said):
+        all_rules = [rule for layer in self.general for rule in layer.rules] + [*agent.user_rules, *agent.project_rules]
+        if any(rule.action == "deny" and rule.pattern in patterns for rule in all_rules):
             return Layer("output folder", ())
         return self.output
 
@@ -229,7 +229,7 @@ def _shape_of(agent: Agent, value: JsonView, *, narrows: bool) -> dict[str, Any]
 
 def as_child(agent: Agent) -> Agent:
     """The agent as one that was called by another: it keeps no todo list, and delegates only if it is meant to."""
-    said = (*agent.rules, *agent.user_rules, *agent.project_rules)
-    delegates = any(rule.permission == "task" for rule in said)
+    own_rules = (*agent.rules, *agent.user_rules, *agent.project_rules)
+    delegates = any(rule.permission == "task" for rule in own_rules)
     denied = ("todowrite", "todoread") if delegates else ("todowrite", "todoread", "task")
     return replace(agent, rules=(*agent.rules, *rules(*(f"{name}: deny" for name in denied), source="subagent")))

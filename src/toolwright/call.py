@@ -87,8 +87,8 @@ class Caller:
         try:
             tool = self.registry[call.tool]
         except UnknownTool as error:
-            told = error if ctx is None else UnknownTool(self.registry.unknown(call.tool, ctx.offered))
-            return self.registry[INVALID], invalid(call.id, call.tool, told)
+            failure = error if ctx is None else UnknownTool(self.registry.unknown(call.tool, ctx.offered))
+            return self.registry[INVALID], invalid(call.id, call.tool, failure)
         except Exception as bug:
             log.exception("%s cannot be loaded", call.tool)
             return _broken(self.registry.name(call.tool), bug), call

@@ -13,16 +13,16 @@ from toolwright.truncate import Limits, Truncator
 
 def given_settings(config: Mapping[str, Any] | None, extensions: Sequence[Extension]) -> dict[str, Any]:
     """Return the settings of the caller and the extensions, as one more configuration."""
-    given: dict[str, Any] = {}
-    for said in (*(extension.config() for extension in extensions), config or {}):
-        for key, value in said.items():
-            both = isinstance(value, Mapping) and isinstance(given.get(key), Mapping)
-            given[key] = {**given[key], **value} if both else value
-    return given
+    settings: dict[str, Any] = {}
+    for source in (*(extension.config() for extension in extensions), config or {}):
+        for key, value in source.items():
+            both = isinstance(value, Mapping) and isinstance(settings.get(key), Mapping)
+            settings[key] = {**settings[key], **value} if both else value
+    return settings
 
 
 def circumstances(settings: Settings, client: Client, environment: Mapping[str, str], *, attended: bool) -> Offer:
-    said = settings.experimental
+    experimental = settings.experimental
 
     def flag(setting: bool, *variables: str) -> bool:
         names = (*variables, "EXPERIMENTAL")
@@ -33,11 +33,12 @@ def circumstances(settings: Settings, client: Client, environment: Mapping[str, 
     return Offer(
         client=client,
         attended=attended,
-        web_search=bool(service or settings.search.url) or flag(said.web_search, "ENABLE_EXA", "EXPERIMENTAL_EXA"),
+        web_search=bool(service or settings.search.url)
+        or flag(experimental.web_search, "ENABLE_EXA", "EXPERIMENTAL_EXA"),
         code_search=bool(service) or settings.search.backend != "searxng",
-        lsp=settings.lsp is not False or flag(said.lsp_tool, "EXPERIMENTAL_LSP_TOOL"),
-        batch=said.batch_tool,
-        plan_mode=flag(said.plan_mode, "EXPERIMENTAL_PLAN_MODE"),
+        lsp=settings.lsp is not False or flag(experimental.lsp_tool, "EXPERIMENTAL_LSP_TOOL"),
+        batch=experimental.batch_tool,
+        plan_mode=flag(experimental.plan_mode, "EXPERIMENTAL_PLAN_MODE"),
     )
 
 
@@ -46,14 +47,14 @@ def is_true(text: str | None) -> bool:
 
 
 def truncator_of(settings: Settings, folders: Folders, root: Path) -> Truncator:
-    said = settings.truncate
-    general = Limits(max_lines=said.max_lines, max_bytes=said.max_bytes, direction=said.direction)
+    section = settings.truncate
+    general = Limits(max_lines=section.max_lines, max_bytes=section.max_bytes, direction=section.direction)
     return Truncator(
         folder=folders.outputs_of(root),
         everything=folders.tool_output,
         limits=general,
-        by_agent={name: _limits(limits, general) for name, limits in said.agent.items()},
-        by_tool={name: _limits(limits, general) for name, limits in said.tool.items()},
+        by_agent={name: _limits(limits, general) for name, limits in section.agent.items()},
+        by_tool={name: _limits(limits, general) for name, limits in section.tool.items()},
     )
 
 

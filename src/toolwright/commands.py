@@ -60,8 +60,8 @@ class Command:
     @property
     def hints(self) -> list[str]:
         """The places in the template that take what the user adds, `$1` before `$ARGUMENTS`."""
-        found = {match[0] for match in _PLACE.finditer(self.template)}
-        return sorted(found, key=lambda one: (one == "$ARGUMENTS", len(one), one))
+        places = {match[0] for match in _PLACE.finditer(self.template)}
+        return sorted(places, key=lambda one: (one == "$ARGUMENTS", len(one), one))
 
 
 @record(kw_only=True, eq=False)
@@ -79,9 +79,9 @@ class Commands:
 
     @cached_property
     def _found(self) -> dict[str, Command]:
-        found = {one.name: one for one in _built_in()}
-        for name, said in self.config.settings.command.items():
-            found[name] = _from_settings(name, said, self._where(name))
+        found = {command.name: command for command in _built_in()}
+        for name, entry in self.config.settings.command.items():
+            found[name] = _from_settings(name, entry, self._where(name))
         for folder, project in self._folders():
             for file in sorted(folder.rglob("*.md"))[:MOST_FILES] if folder.is_dir() else ():
                 try:
@@ -89,9 +89,9 @@ class Commands:
                         trusted = self.config.trusted or not project
                         foreign = folder in self.foreign
                         document = read_document(read_text(file), str(file))
-                        one = _from_file(file, folder, document, trusted=trusted, foreign=foreign)
-                        one = replace(one, name=self.foreign.get(folder, "") + one.name)
-                        found[one.name] = one
+                        command = _from_file(file, folder, document, trusted=trusted, foreign=foreign)
+                        command = replace(command, name=self.foreign.get(folder, "") + command.name)
+                        found[command.name] = command
                         self.problems += () if foreign else _unknown_keys(document.head, file)
                 except (ConfigError, OSError, ValueError) as error:
                     self.problems.append(str(error))
@@ -107,17 +107,17 @@ class Commands:
         return name in self._found or name in self.added or name in self.skills()
 
     def __getitem__(self, name: str) -> Command:
-        found = self._found.get(name) or self.added.get(name)
-        if found is None and (skill := self.skills().get(name)) is not None:
+        command = self._found.get(name) or self.added.get(name)
+        if command is None and (skill := self.skills().get(name)) is not None:
             return _from_skill(skill)
-        if found is None:
+        if command is None:
             from difflib import get_close_matches
 
             names = [one.name for one in self.all()]
             near = get_close_matches(name, names, n=1)
             hint = f"Did you mean {near[0]!r}? " if near else ""
             raise UsageError(f"There is no command {name!r}. {hint}There are: {', '.join(names)}.")
-        return found
+        return command
 
     def _folders(self) -> Iterator[tuple[Path, bool]]:
         for folder in self.foreign:
@@ -297,8 +297,8 @@ async def _shell_output(command: Command, text: str, session: Session) -> str:
     result = await session.run_call(call, session.idle_terms(agent), journal=quiet)
     if result.error is not None and result.error.kind in ("denied", "rejected", "aborted"):
         raise ToolError(f"/{command.name} cannot be carried out: {result.output}", result.error.kind)
-    said = result.metadata.get("output")
-    return (said if isinstance(said, str) else result.output).strip()
+    output = result.metadata.get("output")
+    return (output if isinstance(output, str) else result.output).strip()
 
 
 def _unquoted(word: str) -> str:
@@ -358,10 +358,10 @@ def _claude_head(head: Mapping[str, Any], file: Path) -> dict[str, Any]:
     unknown = [key for key in head if key not in (*CLAUDE_KEYS, *CLAUDE_HARMLESS)]
     if unknown:
         raise ConfigError(f"{file}: {unknown[0]!r} is not understood and might restrict the command.")
-    found = {key: head[key] for key in ("description", "agent") if key in head}
+    fields = {key: head[key] for key in ("description", "agent") if key in head}
     # A short name such as `sonnet` is one of theirs; the session's own model is used.
-    found |= {"model": head["model"]} if "/" in str(head.get("model", "")) else {}
-    return found | ({"subtask": True} if head.get("context") == "fork" else {})
+    fields |= {"model": head["model"]} if "/" in str(head.get("model", "")) else {}
+    return fields | ({"subtask": True} if head.get("context") == "fork" else {})
 
 
 def _built_in() -> Iterator[Command]:

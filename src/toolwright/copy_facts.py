@@ -41,9 +41,9 @@ def variables_of(name: str, number: int, folder: Path, rules: Mapping[str, str])
     """Return the variables of a copy: its name and number, and what the project's rules make of them."""
     port = str(PORTS_FROM + number % MOST * PORTS_EACH)
     values = {"{name}": name, "{number}": str(number), "{port}": port, "{folder}": str(folder)}
-    found = {"TOOLWRIGHT_COPY": name, "TOOLWRIGHT_COPY_NUMBER": str(number)}
+    variables = {"TOOLWRIGHT_COPY": name, "TOOLWRIGHT_COPY_NUMBER": str(number)}
     for variable, value in rules.items():
         for place, meant in values.items():
             value = value.replace(place, meant)
-        found[variable] = value
-    return found
+        variables[variable] = value
+    return variables

@@ -476,12 +476,12 @@ def as_tool(thing: Tool | Callable[..., Any]) -> Tool:
     """A tool as it is, or one made of a function as `@tool` makes it."""
     if not isinstance(thing, Tool) and not callable(thing):
         raise TypeError(f"A tool is a function or a Tool, not {type(thing).__name__}: {thing!r:.100}")
-    made = thing if isinstance(thing, Tool) else tool(thing)
-    if made.signature is not None and made.signature.unbound:
+    result = thing if isinstance(thing, Tool) else tool(thing)
+    if result.signature is not None and result.signature.unbound:
         raise TypeError(
-            f"{made.id} is a method without its instance: use the one of an instance, as in Shop().{made.id}"
+            f"{result.id} is a method without its instance: use the one of an instance, as in Shop().{result.id}"
         )
-    return made
+    return result
 
 
 def described(tool: Tool, **values: object) -> Tool:
@@ -517,9 +517,9 @@ def _runner(function: Callable[..., Any], signature: Signature, seconds: float |
     async def run(ctx: ToolContext, arguments: Json) -> Result:
         if arguments.keys() <= as_it_is.keys():
             values = dict[str, Any]()
-            for given, value in arguments.items():
-                if value is not None or given not in optional:
-                    values[as_it_is[given]] = value
+            for key, value in arguments.items():
+                if value is not None or key not in optional:
+                    values[as_it_is[key]] = value
         else:
             values, problems = signature.values(arguments)
             if problems:
@@ -541,8 +541,8 @@ def _runner(function: Callable[..., Any], signature: Signature, seconds: float |
 
 def _show(ctx: ToolContext, piece: Any) -> None:
     """Show how far a call is by what its function has yielded."""
-    shown = piece if isinstance(piece, Result) else as_result(piece, "")
-    ctx.metadata(shown.title or None, {**shown.metadata, "output": shown.output})
+    update = piece if isinstance(piece, Result) else as_result(piece, "")
+    ctx.metadata(update.title or None, {**update.metadata, "output": update.output})
 
 
 def as_result(answer: object, name: str) -> Result:

@@ -86,11 +86,11 @@ class Diff:
 
     def short(self) -> str:
         hunks = list(self._hunks(SHORT_CONTEXT))
-        shown = list(islice(self._numbered(hunks), SHORT_LINES))
+        lines = list(islice(self._numbered(hunks), SHORT_LINES))
         length = sum(hunk[-1].before_end - hunk[0].before_start for hunk in hunks) + self.additions + len(hunks) - 1
         if length > SHORT_LINES:
-            shown.append(f"({length - SHORT_LINES} more lines of the difference are left out)")
-        return "\n".join(shown)
+            lines.append(f"({length - SHORT_LINES} more lines of the difference are left out)")
+        return "\n".join(lines)
 
     def _numbered(self, hunks: Sequence[Sequence[Changed]]) -> Iterator[str]:
         for number, hunk in enumerate(hunks):
@@ -214,10 +214,10 @@ def _between_anchors(before: Sequence[str], after: Sequence[str]) -> list[Change
     for anchor, match in [*_anchors(before, after), (len(before), len(after))]:
         piece, counterpart = before[start:anchor], after[other:match]
         if len(piece) * len(counterpart) <= _EXACT:
-            found = changed_lines(piece, counterpart)
+            pieces = changed_lines(piece, counterpart)
         else:
-            found = [Changed(0, len(piece), 0, len(counterpart))]
-        changes.extend(Changed(a + start, b + start, c + other, d + other) for a, b, c, d in found)
+            pieces = [Changed(0, len(piece), 0, len(counterpart))]
+        changes.extend(Changed(a + start, b + start, c + other, d + other) for a, b, c, d in pieces)
         start, other = anchor + 1, match + 1
     return changes
 

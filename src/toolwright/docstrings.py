@@ -32,16 +32,16 @@ def read_docstring(text: str, names: Collection[str]) -> Docstring:
     """Return a docstring's words on the named parameters; entries of other names stay in the text."""
     if not _ANY.search(text):
         return Docstring(text.strip(), {})
-    found: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     kept: list[str] = []
     lines = text.splitlines()
     at = 0
     while at < len(lines):
-        taken = _section(lines, at, names, found, kept) or _field(lines, at, names, found)
+        taken = _section(lines, at, names, descriptions, kept) or _field(lines, at, names, descriptions)
         if not taken:
             kept.append(lines[at])
         at += taken or 1
-    return Docstring(re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip(), found)
+    return Docstring(re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip(), descriptions)
 
 
 def _section(lines: Sequence[str], at: int, names: Collection[str], found: dict[str, str], kept: list[str]) -> int:

@@ -96,8 +96,8 @@ class Extension:
 
     def config(self) -> dict[str, Any]:
         """Its agents, providers and commands as a configuration would say them."""
-        said = {"agent": dict(self.agents), "provider": dict(self.providers), "command": dict(self.commands)}
-        return {key: value for key, value in said.items() if value}
+        settings = {"agent": dict(self.agents), "provider": dict(self.providers), "command": dict(self.commands)}
+        return {key: value for key, value in settings.items() if value}
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -45,10 +45,10 @@ def _from_text(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 def _number(text: str, otherwise: str) -> Any:
-    found = _NUMBER.fullmatch(text)
-    if found is None:
+    match = _NUMBER.fullmatch(text)
+    if match is None:
         return otherwise
-    if found["broken"] or found["power"]:
+    if match["broken"] or match["power"]:
         number = float(text)
         return number if math.isfinite(number) else otherwise
     try:
@@ -60,14 +60,14 @@ def _number(text: str, otherwise: str) -> Any:
 def _fitted_object(value: dict[str, Any], schema: Mapping[str, Any], exact: Collection[str]) -> dict[str, Any]:
     known, required = schema.get("properties") or {}, schema.get("required") or ()
     other = schema.get("additionalProperties", True)
-    made = {}
+    values = {}
     for name, entry in value.items():
         wanted = known.get(name, other)
         absent = entry is None and name in known and name not in required
         if absent and problems_with(None, wanted):
             continue
-        made[name] = entry if name in exact else fitted(entry, wanted)
-    return made
+        values[name] = entry if name in exact else fitted(entry, wanted)
+    return values
 
 
 def _fitted_array(value: list[Any], schema: Mapping[str, Any]) -> list[Any]:

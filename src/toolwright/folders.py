@@ -115,12 +115,12 @@ def make_temporary(prefix: str) -> Path:
 
 def _folder(environment: Mapping[str, str], name: str) -> Path | None:
     """A folder that a variable names. A relative one would be another in every place, and lie in the project."""
-    given = environment.get(name)
-    if not given:
+    value = environment.get(name)
+    if not value:
         return None
-    if not Path(given).is_absolute() or "\0" in given:
-        raise ConfigError(f"{name} is {given!r}, which is not an absolute path. Correct it, or unset it.")
-    return Path(given)
+    if not Path(value).is_absolute() or "\0" in value:
+        raise ConfigError(f"{name} is {value!r}, which is not an absolute path. Correct it, or unset it.")
+    return Path(value)
 
 
 def _home() -> Path:

@@ -83,8 +83,8 @@ class Headers:
         while (end := self._buffer.find(b"\n")) >= 0:
             line = bytes(self._buffer[:end]).rstrip(b"\r")
             del self._buffer[: end + 1]
-            if found := _LENGTH.fullmatch(line):
-                self._length = int(found.group(1))
+            if match := _LENGTH.fullmatch(line):
+                self._length = int(match.group(1))
                 if self._length > self._largest:
                     raise ValueError(f"a message of {self._length:,} bytes; at most {self._largest:,} are possible")
             elif not line and self._length is not None:

@@ -60,8 +60,8 @@ def _read(index: str, _: object) -> dict[str, Stamp]:
 def git_folder(top: str) -> str:
     """Linked work trees and submodules have a file that says where the folder is."""
     path = posixpath.join(top, ".git")
-    said = read_start(path, 4096).decode("utf-8", "surrogateescape")
-    return posixpath.join(top, said.removeprefix("gitdir:").strip()) if said else path
+    pointer = read_start(path, 4096).decode("utf-8", "surrogateescape")
+    return posixpath.join(top, pointer.removeprefix("gitdir:").strip()) if pointer else path
 
 
 def _entries(data: bytes) -> dict[str, Stamp]:
@@ -69,7 +69,7 @@ def _entries(data: bytes) -> dict[str, Stamp]:
     signature, version, count = struct.unpack_from(">4sII", data)
     if signature != b"DIRC" or version not in (2, 3, 4):
         raise ValueError("no index")
-    found: dict[str, Stamp] = {}
+    stamps: dict[str, Stamp] = {}
     position, name = 12, b""
     for _ in range(count):
         seconds, fraction, size, flags = _FIELDS.unpack_from(data, position)
@@ -83,8 +83,8 @@ def _entries(data: bytes) -> dict[str, Stamp]:
             end = data.index(b"\0", start)
             name = data[start:end]
             position += (end - position + 8) & ~7
-        found[name.decode("utf-8", "surrogateescape")] = (seconds * 1_000_000_000 + fraction, size)
-    return found
+        stamps[name.decode("utf-8", "surrogateescape")] = (seconds * 1_000_000_000 + fraction, size)
+    return stamps
 
 
 _FIELDS = struct.Struct(">8xII20xI20xH")

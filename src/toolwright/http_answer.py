@@ -72,8 +72,8 @@ class Framed:
             if coding != "chunked":
                 raise Unreadable(f"the transfer encoding {coding[:40]!r}, which was not asked for")
             self._chunks = _Chunks()
-        elif (given := head.headers.get("content-length")) is not None:
-            self._length = _length(given)
+        elif (length := head.headers.get("content-length")) is not None:
+            self._length = _length(length)
         self.done = self._length == 0
 
     @property
@@ -165,12 +165,12 @@ class _Chunks:
             if self._left:
                 position = self._take(data, position, pieces)
                 continue
-            found = data.find(b"\n", position)
-            if found < 0:
+            newline = data.find(b"\n", position)
+            if newline < 0:
                 self._keep(data[position:])
                 break
-            line, self._line = self._line + data[position:found], b""
-            position = found + 1
+            line, self._line = self._line + data[position:newline], b""
+            position = newline + 1
             self._take_line(line.rstrip(b"\r"))
         return (pieces[0] if len(pieces) == 1 else b"".join(pieces)), rest
 

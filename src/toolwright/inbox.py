@@ -41,9 +41,9 @@ class Reply:
     """With `once`: all arguments of the call, as it is to be made in place of how it was asked for."""
 
     def __post_init__(self) -> None:
-        for name, given, known in (("kind", self.kind, _WORDS), ("scope", self.scope, (None, *_SCOPES))):
-            if given not in known:
-                raise UsageError(f"Reply({name}={given!r:.60}): {name} is one of {', '.join(filter(None, known))}.")
+        for name, value, known in (("kind", self.kind, _WORDS), ("scope", self.scope, (None, *_SCOPES))):
+            if value not in known:
+                raise UsageError(f"Reply({name}={value!r:.60}): {name} is one of {', '.join(filter(None, known))}.")
         if self.arguments is not None and self.kind != "once":
             raise UsageError(f"Reply(arguments=...) goes with kind='once', not with {self.kind!r}.")
         if not isinstance(self.arguments, Mapping | None):
@@ -276,11 +276,11 @@ class Inbox:
             self.reply(question.id, Reply(kind="reject", message=NOBODY))
             return
         try:
-            said: Any = self.answer(question)
-            if inspect.isawaitable(said):
-                said = await self._first(said, question.id)
-            if said is not None and question.id in self._open:
-                self.reply(question.id, said)
+            answer: Any = self.answer(question)
+            if inspect.isawaitable(answer):
+                answer = await self._first(answer, question.id)
+            if answer is not None and question.id in self._open:
+                self.reply(question.id, answer)
         except (ToolError, WrongAnswer):
             raise
         except UsageError as error:
@@ -336,8 +336,8 @@ def rejected(what: str, reply: Reply) -> PermissionRejected:
     if reply.message == NOBODY:
         return PermissionRejected(f"{what} was refused, because {NOBODY}. Nothing was done.", advice=NOBODY)
     if reply.message.startswith(UNANSWERED):
-        told = f"{what} was refused, because {reply.message}. Nothing was done; go on without it."
-        return PermissionRejected(told, advice=reply.message)
+        message = f"{what} was refused, because {reply.message}. Nothing was done; go on without it."
+        return PermissionRejected(message, advice=reply.message)
     if reply.message:
         return PermissionRejected(f"{REFUSED} {what}{ADVICE}{reply.message}", advice=reply.message)
     return PermissionRejected(f"{REFUSED} {what}. Nothing was done; do not try it again another way.")

@@ -48,9 +48,9 @@ class Opening:
         check_agent_given(self.agent)
         for one in _listed("agents", self.agents):
             check_agent_given(one, "agents")
-        for name, given in self.switches.items():
-            if not isinstance(given, bool):
-                raise UsageError(f"{name}={given!r:.60} is neither on nor off: give True or False.")
+        for name, value in self.switches.items():
+            if not isinstance(value, bool):
+                raise UsageError(f"{name}={value!r:.60} is neither on nor off: give True or False.")
         waits = self.question_timeout
         if waits is not None and (not isinstance(waits, int | float) or isinstance(waits, bool) or not waits > 0):
             raise UsageError(f"question_timeout={waits!r:.60} is no time to wait: give a number of seconds, or None.")

@@ -170,10 +170,10 @@ def _unnamed(home: Path) -> Folders:
 def _named_settings(environment: Mapping[str, str]) -> Iterator[Path]:
     for family in FAMILIES:
         for name in ("CONFIG", "CONFIG_DIR"):
-            if given := environment.get(f"{family.upper()}_{name}"):
-                yield Path(given).absolute()
-    if given := environment.get(MANAGED_VARIABLE):
-        yield Path(given).absolute()
+            if place := environment.get(f"{family.upper()}_{name}"):
+                yield Path(place).absolute()
+    if place := environment.get(MANAGED_VARIABLE):
+        yield Path(place).absolute()
 
 
 def _links(places: Iterable[Path]) -> Iterator[Path]:

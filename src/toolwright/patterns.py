@@ -82,5 +82,5 @@ def _next(pattern: str, at: int) -> int:
     """Where the next sign stands: behind what is escaped, a set of letters, or the beginning of a group."""
     if pattern[at] == "\\" or pattern.startswith("(?", at):
         return at + 2
-    found = _SET.match(pattern, at) if pattern[at] == "[" else None
-    return found.end() if found else at + 1
+    match = _SET.match(pattern, at) if pattern[at] == "[" else None
+    return match.end() if match else at + 1

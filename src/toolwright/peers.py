@@ -48,25 +48,25 @@ def listen(kind: Port, host: str, port: int, *, say: Say | None = None, tunnel: 
 
 def listen_for_leaders() -> socket.socket:
     """Open the port that those who start our commands connect to: whoever comes must know its secret first."""
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    made.bind(("127.0.0.1", 0))
-    made.listen(BACKLOG)
-    made.setblocking(False)
-    return made
+    opened = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    opened.bind(("127.0.0.1", 0))
+    opened.listen(BACKLOG)
+    opened.setblocking(False)
+    return opened
 
 
 def listen_in(folder: Path, name: str) -> socket.socket:
     """Open a socket in a folder, however long its path is: the name of a socket is short."""
     held = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    made = socket.socket(socket.AF_UNIX)
+    opened = socket.socket(socket.AF_UNIX)
     try:
-        made.bind(f"/proc/self/fd/{held}/{name}")
+        opened.bind(f"/proc/self/fd/{held}/{name}")
     except OSError:
-        made.close()
+        opened.close()
         raise
     finally:
         os.close(held)
-    return made
+    return opened
 
 
 class Door(socket.socket):
@@ -123,7 +123,7 @@ class Door(socket.socket):
 
 def noted_ports(state: Path) -> list[int]:
     """List the ports that programs of ours listen on, or did when they were killed, as far as they are noted."""
-    found = set[int]()
+    ports = set[int]()
     for note in _notes(state).glob("*-*"):
         port, _, pid = note.name.partition("-")
         if not (port.isdecimal() and pid.isdecimal()):
@@ -133,12 +133,12 @@ def noted_ports(state: Path) -> list[int]:
         except (ProcessLookupError, OverflowError):
             note.unlink(missing_ok=True)
         except PermissionError:
-            found.add(int(port))
+            ports.add(int(port))
         else:
-            found.add(int(port))
+            ports.add(int(port))
     # Where a server was killed, its clients wait for the next.
-    found.update(int(note.stem) for note in (state / "server").glob("*.json") if note.stem.isdecimal())
-    return sorted(found)
+    ports.update(int(note.stem) for note in (state / "server").glob("*.json") if note.stem.isdecimal())
+    return sorted(ports)
 
 
 def _notes(state: Path) -> Path:

@@ -77,21 +77,21 @@ class Attended(Protocol):
 
 def program_extensions(workspace: Attended) -> list[Extension]:
     """An extension for each kind that the settings ask for; what is on disk is formatted before it is checked."""
-    made = list[Extension]()
+    extensions = list[Extension]()
     if workspace.settings.formatter is not False:
 
         async def formatters(commit: "Commit") -> str | None:
             return await workspace.formatters.committed(commit)
 
-        made.append(Extension(name="formatters", committed=formatters))
+        extensions.append(Extension(name="formatters", committed=formatters))
     if workspace.settings.lsp is not False:
 
         async def languages(commit: "Commit") -> str | None:
             return await workspace.languages.committed(commit)
 
         tools = [_undo_tool(workspace)] if workspace.settings.edit.gate else []
-        made.append(Extension(name="languages", committed=languages, hooks=[_attentive(workspace)], tools=tools))
-    return made
+        extensions.append(Extension(name="languages", committed=languages, hooks=[_attentive(workspace)], tools=tools))
+    return extensions
 
 
 def _attentive(workspace: Attended) -> CallHook:
@@ -104,9 +104,9 @@ def _attentive(workspace: Attended) -> CallHook:
         if result.error is not None:
             return result
         if tool is not None and not tool.writes and tool.reads not in ("", ANY) and isinstance(call.arguments, dict):
-            given = call.arguments.get(tool.reads)
-            if isinstance(given, str):
-                asyncio.get_running_loop().call_later(LATER, _warm, workspace, given)
+            value = call.arguments.get(tool.reads)
+            if isinstance(value, str):
+                asyncio.get_running_loop().call_later(LATER, _warm, workspace, value)
             return result
         warning = "" if "languages" not in vars(workspace) else workspace.languages.warnings.pop(call.id, "")
         return replace(result, output=f"{warning}\n\n{result.output}") if warning else result
@@ -139,7 +139,7 @@ def make_languages(workspace: Attended) -> "Languages":
     from toolwright.lsp.pool import Pool
     from toolwright.lsp.servers import Choice, Finder, chosen_servers
 
-    said, tree = workspace.settings.lsp, workspace.files.tree
+    section, tree = workspace.settings.lsp, workspace.files.tree
     choices = {
         name: Choice(
             disabled=one.disabled,
@@ -148,7 +148,7 @@ def make_languages(workspace: Attended) -> "Languages":
             environment={**one.env, **one.environment},
             initialization=one.initialization,
         )
-        for name, one in (said.items() if not isinstance(said, bool) else ())
+        for name, one in (section.items() if not isinstance(section, bool) else ())
     }
     finder = Finder(
         servers=chosen_servers(choices),
@@ -171,7 +171,7 @@ def make_formatters(workspace: Attended) -> "Formatters":
     from toolwright.format.formatting import Formatters
     from toolwright.format.registry import Choice, Chooser, chosen_formatters
 
-    said, tree = workspace.settings.formatter, workspace.files.tree
+    section, tree = workspace.settings.formatter, workspace.files.tree
     choices = {
         name: Choice(
             disabled=one.disabled,
@@ -180,7 +180,7 @@ def make_formatters(workspace: Attended) -> "Formatters":
             environment={**one.env, **one.environment},
             timeout=one.timeout,
         )
-        for name, one in (said.items() if not isinstance(said, bool) else ())
+        for name, one in (section.items() if not isinstance(section, bool) else ())
     }
     chooser = Chooser(
         formatters=chosen_formatters(choices),
@@ -216,6 +216,6 @@ def _environment(workspace: Attended) -> dict[str, str]:
     """Return our variables without the secrets, as commands get them."""
     from toolwright.process.environment import SECRETS, Withholding
 
-    said = workspace.settings.environment
-    withheld = Withholding(names=(*SECRETS, *said.deny), except_for=said.allow)
+    section = workspace.settings.environment
+    withheld = Withholding(names=(*SECRETS, *section.deny), except_for=section.allow)
     return workspace.lookup.around_theirs(withheld.apply(workspace.environment))

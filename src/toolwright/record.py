@@ -57,26 +57,26 @@ else:
         return make if cls is None else make(cls)
 
     def _own_fields(cls, kw_only):
-        found = {}
+        members = {}
         for name, kind in cls.__annotations__.items():
             if _is_class_variable(kind):
                 continue
             default = cls.__dict__.get(name, MISSING)
             if isinstance(default, Field):
-                one = default
-                if one.default is MISSING:
+                value = default
+                if value.default is MISSING:
                     delattr(cls, name)
                 else:
-                    setattr(cls, name, one.default)
+                    setattr(cls, name, value.default)
             else:
                 if isinstance(default, (list, dict, set)):
                     raise ValueError(f"mutable default {default!r} for field {name}: use default_factory")
-                one = field(kw_only=kw_only) if default is MISSING else field(default=default, kw_only=kw_only)
-            one.name, one.type, one._field_type = name, kind, _FIELD
-            if one.kw_only is MISSING:
-                one.kw_only = kw_only
-            found[name] = one
-        return found
+                value = field(kw_only=kw_only) if default is MISSING else field(default=default, kw_only=kw_only)
+            value.name, value.type, value._field_type = name, kind, _FIELD
+            if value.kw_only is MISSING:
+                value.kw_only = kw_only
+            members[name] = value
+        return members
 
     def _is_class_variable(kind):
         if isinstance(kind, str):
@@ -94,9 +94,9 @@ else:
         for name in own:
             body.pop(name, None)
         texts = body["__slots__"] = _FieldTexts.fromkeys(names)
-        made = texts.cls = type(cls)(cls.__name__, cls.__bases__, body)
-        made.__qualname__ = cls.__qualname__
-        return made
+        new = texts.cls = type(cls)(cls.__name__, cls.__bases__, body)
+        new.__qualname__ = cls.__qualname__
+        return new
 
     class _FieldTexts(dict):
         """The names of the slots with what stands under each field in the source, read when `help` asks for it."""
@@ -182,9 +182,9 @@ else:
             body.append("self.__post_init__()")
         code = f"def __init__({parameters}):\n " + "\n ".join(body or ["pass"])
         exec(compile(code, f"<record {cls.__qualname__}>", "exec"), scope)  # noqa: S102 - our own fields, as in dataclasses
-        made = scope["__init__"]
-        made.__qualname__ = f"{cls.__qualname__}.__init__"
-        return made
+        init = scope["__init__"]
+        init.__qualname__ = f"{cls.__qualname__}.__init__"
+        return init
 
     def _parameter(one, scope):
         if one.default_factory is not MISSING:

@@ -146,19 +146,19 @@ class Registry:
         loaded = self.loaded.get(tool_id)
         if loaded is not None:
             return loaded
-        found = self.name(tool_id)
-        if found not in self.loaded:
-            self.loaded[found] = self._sources[found].load()
-        return self.loaded[found]
+        name = self.name(tool_id)
+        if name not in self.loaded:
+            self.loaded[name] = self._sources[name].load()
+        return self.loaded[name]
 
     def name(self, tool_id: str) -> str:
         """The id itself, or the only one that differs from it in nothing but case; otherwise UnknownTool."""
         if tool_id in self._sources:
             return tool_id
-        found = self._like(tool_id)
-        if len(found) != 1:
+        name = self._like(tool_id)
+        if len(name) != 1:
             raise UnknownTool(self.unknown(tool_id, self._sources))
-        return found[0]
+        return name[0]
 
     def resolved(self, tool_id: str) -> str:
         """The same, or the name as it came where there is no such tool."""
@@ -204,10 +204,10 @@ class Registry:
         from difflib import get_close_matches
 
         names = [name for name in known if name != INVALID]
-        shown = shown_name(tool_id)
-        near = get_close_matches(shown.lower(), names, n=3)
+        label = shown_name(tool_id)
+        near = get_close_matches(label.lower(), names, n=3)
         hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"There are: {', '.join(names)}."
-        return f"There is no tool {shown!r}. {hint}"
+        return f"There is no tool {label!r}. {hint}"
 
 
 def plain_name(name: str) -> str:

@@ -89,8 +89,8 @@ class _Checker:
             return
         if "$id" in schema and self.scope[-1] is not schema:
             with self.inside(schema):
-                found = list(self.check(value, schema, path))
-            yield from found
+                problems = list(self.check(value, schema, path))
+            yield from problems
             return
         if "$ref" in schema and replaces_the_rest(self.root) and isinstance(schema["$ref"], str):
             yield from self._ref(value, schema, path)
@@ -320,8 +320,8 @@ class _Checker:
         if len(nearest) == 1:
             yield from _below(path, nearest[0])
         else:
-            told = "; or ".join(", ".join(map(str, problems[:2])) for problems in nearest[:3])
-            yield Problem(path, f"fits none of its forms: {told}")
+            problem = "; or ".join(", ".join(map(str, problems[:2])) for problems in nearest[:3])
+            yield Problem(path, f"fits none of its forms: {problem}")
 
     def _not(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         if self.fits(value, schema["not"]):
@@ -340,10 +340,10 @@ class _Checker:
         self._following.add(following)
         try:
             with self.inside(resource):
-                found = self._problems(value, target)
+                problems = self._problems(value, target)
         finally:
             self._following.discard(following)
-        yield from _below(path, found)
+        yield from _below(path, problems)
 
     def _dynamic_ref(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         yield from self._ref(value, schema, path, "$dynamicRef")
@@ -396,9 +396,9 @@ def _below(path: Path, problems: Sequence[Problem]) -> Iterator[Problem]:
 def _near(name: str, value: Mapping[str, Any]) -> str:
     """A hint where the argument is there under another spelling, such as file_path for filePath."""
     plain = name.replace("_", "").lower()
-    for given in value:
-        if given != name and str(given).replace("_", "").replace("-", "").lower() == plain:
-            return f" (you sent {given!r})"
+    for entry in value:
+        if entry != name and str(entry).replace("_", "").replace("-", "").lower() == plain:
+            return f" (you sent {entry!r})"
     return ""
 
 

@@ -43,21 +43,21 @@ class Evaluated:
 
     def _of(self, value: Any, schema: JsonView, *, below: bool) -> set[Any]:
         checking = self.checking
-        found: set[Any] = set()
+        places: set[Any] = set()
         for keyword in ("$ref", "$dynamicRef"):
             if isinstance(schema.get(keyword), str):
                 target, resource = checking.target(schema, keyword)
                 with checking.inside(resource):
-                    found |= self.of(value, target, below=True)
+                    places |= self.of(value, target, below=True)
         if isinstance(value, list):
-            found |= _items(checking, value, schema, below=below)
+            places |= _items(checking, value, schema, below=below)
         if isinstance(value, dict):
-            found |= _properties(value, schema, below=below)
+            places |= _properties(value, schema, below=below)
         for beside in _beside(checking, value, schema):
             with checking.inside(beside if isinstance(beside, Mapping) and "$id" in beside else None):
                 if checking.holds(value, beside):
-                    found |= self.of(value, beside, below=True)
-        return found
+                    places |= self.of(value, beside, below=True)
+        return places
 
 
 def _beside(checking: Checking, value: Any, schema: JsonView) -> Iterator[JsonView | bool]:
@@ -75,10 +75,10 @@ def _items(checking: Checking, value: list[Any], schema: JsonView, *, below: boo
     if whole or (below and "unevaluatedItems" in schema):
         return set(range(len(value)))
     first = schema.get("prefixItems", schema.get("items", ()))
-    found = set(range(min(len(first), len(value))))
+    places = set(range(min(len(first), len(value))))
     if "contains" in schema:
-        found |= {index for index, entry in enumerate(value) if checking.holds(entry, schema["contains"])}
-    return found
+        places |= {index for index, entry in enumerate(value) if checking.holds(entry, schema["contains"])}
+    return places
 
 
 def _properties(value: dict[str, Any], schema: JsonView, *, below: bool) -> set[Any]:

@@ -29,12 +29,12 @@ class References:
 
     @cached_property
     def _parts(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        parts: dict[str, Any] = {}
         for address, document in self.documents.items():
-            self._add(document, address, found)
-            found[address] = document
-        self._add(self.root, "", found)
-        return found
+            self._add(document, address, parts)
+            parts[address] = document
+        self._add(self.root, "", parts)
+        return parts
 
     def _add(self, document: JsonView, address: str, found: dict[str, Any]) -> None:
         """Look a schema through, part by part: one from elsewhere may be nested as deep as it likes."""
@@ -68,28 +68,28 @@ class References:
         parts = self._parts
         address, fragment = urldefrag(_joined(self._bases.get(id(part), ""), reference))
         if not fragment or not fragment.startswith("/"):
-            found = parts.get(f"{address}#{fragment}" if fragment else address, True)
+            target = parts.get(f"{address}#{fragment}" if fragment else address, True)
         else:
-            found = _pointed(parts.get(address, True), unquote(fragment))
-        return found if isinstance(found, bool | Mapping) else True
+            target = _pointed(parts.get(address, True), unquote(fragment))
+        return target if isinstance(target, bool | Mapping) else True
 
     def resource(self, part: JsonView | bool) -> JsonView | None:
         """The part with an address of its own that a part belongs to."""
         self._parts  # noqa: B018 - looks the schema through
-        found = self._parts.get(self._bases.get(id(part), ""))
-        return found if isinstance(found, Mapping) else None
+        root = self._parts.get(self._bases.get(id(part), ""))
+        return root if isinstance(root, Mapping) else None
 
     def dynamic_target(self, reference: str, part: JsonView, scope: tuple[JsonView, ...]) -> JsonView | bool:
         """The same for `$dynamicRef`: the outermost part on the way here that has the anchor, if any has."""
-        found = self.target(reference, part)
+        target = self.target(reference, part)
         name = urldefrag(reference)[1]
-        if not isinstance(found, Mapping) or found.get("$dynamicAnchor") != name:
-            return found
+        if not isinstance(target, Mapping) or target.get("$dynamicAnchor") != name:
+            return target
         for outer in scope:
             there = self._parts.get(f"{self._bases.get(id(outer), '')}#{name}")
             if isinstance(there, Mapping) and there.get("$dynamicAnchor") == name:
                 return there
-        return found
+        return target
 
 
 def _joined(base: str, reference: str) -> str:

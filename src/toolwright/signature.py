@@ -85,24 +85,24 @@ class Signature:
         Arguments that already have problems are passed over.
         """
         wrong = {problem.path[0] for problem in problems if problem.path} if problems else ()
-        made: dict[str, Any] = {}
-        found: list[Problem] = []
+        values: dict[str, Any] = {}
+        faults: list[Problem] = []
         for one in self.parameters:
             if one.name in wrong:
                 continue
             value = arguments.get(one.name)
             if value is None and not (one.required and one.name in arguments):
                 if one.default is not None:
-                    made[one.python_name] = one.default()
+                    values[one.python_name] = one.default()
                 continue
             if one.form.read is None:
-                made[one.python_name] = value
+                values[one.python_name] = value
                 continue
             try:
-                made[one.python_name] = read_at(one.form, value, one.name)
+                values[one.python_name] = read_at(one.form, value, one.name)
             except Misfit as misfit:
-                found.extend(misfit.problems)
-        return made, found
+                faults.extend(misfit.problems)
+        return values, faults
 
     def unknown(self, arguments: Mapping[str, Any]) -> list[str]:
         """The names of arguments that no parameter has, apart from those that say nothing."""
@@ -119,9 +119,9 @@ class Signature:
         left = {_loose(one.name): one.name for one in self.parameters if not one.required and one.name not in arguments}
         near = {name: get_close_matches(_loose(name), left, n=1, cutoff=0.75) for name in unknown}
         return [
-            Problem((name,), f"is no argument of this tool; did you mean {left[found[0]]}?")
-            for name, found in near.items()
-            if found
+            Problem((name,), f"is no argument of this tool; did you mean {left[match[0]]}?")
+            for name, match in near.items()
+            if match
         ]
 
 
@@ -180,8 +180,8 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 
 def _annotated(function: Any) -> Any:
-    found = written(function)
-    return getattr(found, "__init__", found) if isinstance(found, type) else found
+    source = written(function)
+    return getattr(source, "__init__", source) if isinstance(source, type) else source
 
 
 def _surroundings() -> Mapping[str, Any]:
@@ -233,14 +233,14 @@ def _docstring(function: Any, names: Sequence[str]) -> tuple[str, Mapping[str, s
         return text, {}
     from toolwright.docstrings import read_docstring
 
-    found = read_docstring(text, names)
-    return found.text, found.parameters
+    described = read_docstring(text, names)
+    return described.text, described.parameters
 
 
 def _text_of_object(function: Any) -> str:
     """The docstring of the class, for an object that can be called and says nothing more about it."""
-    said = isinstance(function, functools.partial) or inspect.isroutine(function)
-    return "" if said else type(function).__doc__ or ""
+    is_routine = isinstance(function, functools.partial) or inspect.isroutine(function)
+    return "" if is_routine else type(function).__doc__ or ""
 
 
 def _parameter(
@@ -259,8 +259,8 @@ def _parameter(
         ) from problem
     if parameter.name in described:
         form.schema.setdefault("description", described[parameter.name])
-    said = [note for note in notes_of(hint) if isinstance(note, Field)]
-    name = next((note.name for note in said if note.name), "") or _alias(hint) or camel(parameter.name)
+    fields = [note for note in notes_of(hint) if isinstance(note, Field)]
+    name = next((note.name for note in fields if note.name), "") or _alias(hint) or camel(parameter.name)
     if not _NAME.fullmatch(name):
         raise TypeError(
             f"The parameter {parameter.name!r} of {_name(function)} has a name that not every provider takes: "
@@ -271,7 +271,7 @@ def _parameter(
         python_name=parameter.name,
         form=form,
         required=required,
-        exact=any(note.exact for note in said),
+        exact=any(note.exact for note in fields),
         default=factory,
     )
 

@@ -119,14 +119,14 @@ def _listed(peer: End, own: End) -> OtherEnd | None:
 
 def listening(port: int) -> list[int]:
     """List the sockets that listen on a port of this machine, by their numbers."""
-    found = list[int]()
+    inodes = list[int]()
     for table in _TABLES:
         with suppress(OSError):
             for line in table.read_text("ascii").splitlines()[1:]:
                 words = line.split()
                 if int(words[3], 16) == _LISTENING and words[1].endswith(f":{port:04X}"):
-                    found.append(int(words[9]))
-    return found
+                    inodes.append(int(words[9]))
+    return inodes
 
 
 def _written(end: End, mapped: bool) -> str:

@@ -203,14 +203,14 @@ class _Listener:
             "gen_ai.provider.name": _PROVIDERS.get(request.info.provider, request.info.provider),
             "gen_ai.request.model": model,
         }
-        given = {
+        facts = {
             "gen_ai.conversation.id": request.session_id or None,
             "gen_ai.request.stream": True,
             "gen_ai.request.temperature": settings.temperature,
             "gen_ai.request.top_p": settings.top_p,
             "gen_ai.request.max_tokens": settings.max_output,
         }
-        attributes = common | {name: value for name, value in given.items() if value is not None}
+        attributes = common | {name: value for name, value in facts.items() if value is not None}
         if self.content:
             attributes["gen_ai.input.messages"] = json.dumps(to_json(list(request.messages)), default=str)
         span = self.tracer.start_span(
@@ -219,7 +219,7 @@ class _Listener:
             kind=SpanKind.CLIENT,
             attributes=attributes,
         )
-        started, begun, failed, said = time.perf_counter(), False, "", []
+        started, begun, failed, pieces = time.perf_counter(), False, "", []
         try:
             async for event in proceed(request):
                 if not begun:
@@ -227,15 +227,15 @@ class _Listener:
                     self._begun(span, time.perf_counter() - started, common)
                 self._heard(span, event, common)
                 if self.content and isinstance(event, TextDelta | CallEnd):
-                    said.append(event.text if isinstance(event, TextDelta) else f"{event.name}({event.arguments})")
+                    pieces.append(event.text if isinstance(event, TextDelta) else f"{event.name}({event.arguments})")
                 yield event
         except Exception as error:
             failed = _kind(error)
             _fail(span, failed, str(error))
             raise
         finally:
-            if said:
-                span.set_attribute("gen_ai.output.messages", _said("assistant", "".join(said)))
+            if pieces:
+                span.set_attribute("gen_ai.output.messages", _said("assistant", "".join(pieces)))
             more = {"error.type": failed} if failed else {}
             self.duration.record(time.perf_counter() - started, common | more)
             span.end()

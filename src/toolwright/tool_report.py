@@ -34,14 +34,14 @@ async def report(workspace: Workspace, session_id: str = "") -> list[ToolUse]:
     """The tools by the time they took, those never called at the end; of one session or of all."""
     session = workspace.session()
     offered = await workspace.registry.tools("", "", session.ruled_agent)
-    found = {tool.id: ToolUse(tool.id, schema_tokens=_size(tool)) for tool in offered}
+    uses = {tool.id: ToolUse(tool.id, schema_tokens=_size(tool)) for tool in offered}
     roots = [session_id] if session_id else [info.id for info in await workspace.sessions.listed(100_000)]
     for one in roots:
-        _count(await workspace.sessions.messages(one), found)
+        _count(await workspace.sessions.messages(one), uses)
         if session_id:
             for child in await workspace.sessions.children(one):
-                _count(await workspace.sessions.messages(child.id), found)
-    return sorted(found.values(), key=lambda use: (-use.seconds, -use.tokens, -use.calls, use.tool))
+                _count(await workspace.sessions.messages(child.id), uses)
+    return sorted(uses.values(), key=lambda use: (-use.seconds, -use.tokens, -use.calls, use.tool))
 
 
 def _size(tool: Tool) -> int:

@@ -51,11 +51,11 @@ def _one_level(value: Any) -> Any:
     kind: Any = type(value)
     if not hasattr(kind, "__dataclass_fields__"):
         return _other_to_json(value)
-    found = {}
+    entries = {}
     for name, wire in _names(kind):
         if (entry := getattr(value, name)) is not None:
-            found[wire] = entry
-    return found
+            entries[wire] = entry
+    return entries
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_one_level)
@@ -177,14 +177,14 @@ def _record_reader(kind: Any) -> Read:
         for wire in required:
             if wire not in value:
                 raise ValueError(f"{kind.__name__} lacks {wire}")
-        found = {}
+        values = {}
         for name, wire, reader in readers:
             if wire in value:
                 try:
-                    found[name] = reader(value[wire])
+                    values[name] = reader(value[wire])
                 except (TypeError, ValueError) as error:
                     raise type(error)(f"{wire}: {error}") from None
-        return kind(**found)
+        return kind(**values)
 
     return read
 

@@ -142,8 +142,8 @@ class Workspace(Services, Prompting):
         self.directory = self.config.directory
         self.extensions = (*self.extensions, *program_extensions(self))
         self.bus = Bus()
-        given = given_rules(rules)
-        self.agents = _agents(self, given)
+        layers = given_rules(rules)
+        self.agents = _agents(self, layers)
         self.registry = Registry(circumstances(self.settings, client, self.environment, attended=is_attended(answer)))
         self.truncator = truncator_of(self.settings, self.folders, self.config.root)
         self.keep = keep or store is not None
@@ -175,7 +175,7 @@ class Workspace(Services, Prompting):
 
         self.extensions = (*self.extensions, *extensions_of(self.config, self.environment, pure=pure))
         self._join_all()
-        self.check_rules(given)
+        self.check_rules(layers)
         self._known_permissions.check(rules_given(self.agents), "config=")
         self._take_agents(agents, agent)
 
@@ -200,12 +200,12 @@ class Workspace(Services, Prompting):
 
     def use(self, kind: type[T]) -> T:
         """The service of a type, for tools: `ctx.use(Files)`."""
-        found = self._used.get(kind)
-        if found is None:
+        service = self._used.get(kind)
+        if service is None:
             if kind.__name__ not in SERVICES:
                 raise UsageError(f"This workspace offers no {kind.__name__}.")
-            found = self._used[kind] = SERVICES[kind.__name__](self)
-        return cast("T", found)
+            service = self._used[kind] = SERVICES[kind.__name__](self)
+        return cast("T", service)
 
     async def call(self, tool: str, /, *misplaced: Never, **arguments: Any) -> Result:
         """Call a tool as the default agent would; all such calls share one session."""
@@ -249,13 +249,13 @@ class Workspace(Services, Prompting):
         begins_with = _begins_with(messages, id) if messages else ()
         if id in self.sessions_open:
             return self.sessions_open[id]
-        given = given_rules(rules)
-        self.check_rules(given)
+        layers = given_rules(rules)
+        self.check_rules(layers)
         session = Session(
             self,
             id=id,
             agent=agent,
-            rules=given,
+            rules=layers,
             parent=parent,
             provider=provider,
             model=model,
@@ -281,11 +281,11 @@ class Workspace(Services, Prompting):
         from toolwright.session.resuming import waiting_in
 
         self.require_open()
-        found = list[Question]()
+        questions = list[Question]()
         for info in await self.sessions.listed(roots=True):
             if info.id not in self.sessions_open:
-                found += waiting_in(await self.sessions.messages(info.id, 1))
-        return found
+                questions += waiting_in(await self.sessions.messages(info.id, 1))
+        return questions
 
     async def close(self) -> None:
         """Stop what runs, end every service, and let nothing be lost."""
@@ -429,8 +429,8 @@ class Workspace(Services, Prompting):
         from toolwright.session.budget import Budget, budget_of
         from toolwright.session.turn_settings import CompactionSettings, TurnSettings
 
-        said = self.settings
-        compaction, bounds, usual = said.compaction, self.config.managed.budget, said.budget
+        section = self.settings
+        compaction, bounds, usual = section.compaction, self.config.managed.budget, section.budget
         steps = Budget().steps if usual.steps is None else usual.steps
         budget = Budget(steps=steps, tokens=usual.tokens, cost=usual.cost, seconds=usual.seconds)
         return TurnSettings(
@@ -439,7 +439,7 @@ class Workspace(Services, Prompting):
             budget=budget_of(self.budget) or budget,
             bounds=Budget(steps=bounds.steps, tokens=bounds.tokens, cost=bounds.cost, seconds=bounds.seconds),
             compaction=CompactionSettings(auto=compaction.auto, prune=compaction.prune, reserved=compaction.reserved),
-            go_on_after_reject=said.experimental.continue_loop_on_deny,
+            go_on_after_reject=section.experimental.continue_loop_on_deny,
             prompt_hooks=tuple(hook.prompt for hook in self.hooks if hook.prompt),
             request_hooks=tuple(hook.request for hook in self.hooks if hook.request),
             compaction_hooks=tuple(hook.compaction for hook in self.hooks if hook.compaction),

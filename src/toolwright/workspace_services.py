@@ -91,8 +91,8 @@ class Services:
     @property
     def default_model(self) -> str:
         """`provider/model` for prompts that name none."""
-        given = self.model
-        return (given if isinstance(given, str) else given.info.full_name) or self.settings.model
+        model = self.model
+        return (model if isinstance(model, str) else model.info.full_name) or self.settings.model
 
     @property
     def settings(self) -> Settings:
@@ -190,15 +190,15 @@ class Services:
     def sandbox(self) -> "Sandbox":
         from toolwright.process.sandbox import Sandbox, SandboxSettings
 
-        said = self.settings.sandbox
+        section = self.settings.sandbox
         sandbox = Sandbox(
             SandboxSettings(
-                mode=said.mode,
-                writable=said.writable,
-                readable=said.readable,
-                network=said.network,
-                reveal=said.reveal,
-                capture=said.capture,
+                mode=section.mode,
+                writable=section.writable,
+                readable=section.readable,
+                network=section.network,
+                reveal=section.reveal,
+                capture=section.capture,
                 own_network=self.copy_facts is not None and self.settings.copies.network == "own",
             ),
             directory=self.files.tree.directory,
@@ -217,10 +217,10 @@ class Services:
         from toolwright.process.environment import SECRETS, Withholding
         from toolwright.process.jobs import Jobs, ShellSettings
 
-        said = self.settings.environment
+        section = self.settings.environment
         own = tuple(variables_of(self.settings.sandbox.keys))
-        allowed = tuple(one for one in said.allow if one not in own)
-        withheld = Withholding(names=(*SECRETS, *own, *said.deny), except_for=allowed)
+        allowed = tuple(one for one in section.allow if one not in own)
+        withheld = Withholding(names=(*SECRETS, *own, *section.deny), except_for=allowed)
         return self.closing(
             Jobs(
                 self.scopes,
@@ -378,12 +378,12 @@ class Services:
     def searcher(self) -> "Searcher":
         from toolwright.web.search import ENDPOINT, Searcher, SearchSettings
 
-        said, url = self.settings.search, self.environment.get("TOOLWRIGHT_SEARCH_URL")
+        section, url = self.settings.search, self.environment.get("TOOLWRIGHT_SEARCH_URL")
         settings = SearchSettings(
-            url=url or said.url or ENDPOINT,
-            headers={} if url else said.headers,
-            timeout=said.timeout,
-            backend="mcp" if url else said.backend,
+            url=url or section.url or ENDPOINT,
+            headers={} if url else section.headers,
+            timeout=section.timeout,
+            backend="mcp" if url else section.backend,
         )
         return Searcher(settings=settings, environment=self.environment)
 
@@ -437,8 +437,8 @@ class Services:
         """The subagents that work in the background."""
         from toolwright.session.background import BackgroundAgents, Limits
 
-        said = self.settings.background
-        return BackgroundAgents(limits=Limits(agents=said.agents, total=said.total, seconds=said.seconds))
+        section = self.settings.background
+        return BackgroundAgents(limits=Limits(agents=section.agents, total=section.total, seconds=section.seconds))
 
     @cached_property
     def loops(self) -> "Loops":

@@ -263,10 +263,10 @@ class EditorAgent:
 
     async def _list(self, params: Json) -> Json:
         workspace = await self._workspace(params.get("cwd") or str(self._folder))
-        given = str(params.get("cursor") or "0")
-        if not given.isascii() or not given.isdecimal() or len(given) > 9:
-            raise RpcError(f"{given[:40]!r} is no cursor of ours. Leave it out to begin anew.", INVALID_PARAMS)
-        start = int(given)
+        cursor = str(params.get("cursor") or "0")
+        if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 9:
+            raise RpcError(f"{cursor[:40]!r} is no cursor of ours. Leave it out to begin anew.", INVALID_PARAMS)
+        start = int(cursor)
         listed = await workspace.sessions.listed(start + PAGE + 1, roots=True)
         rows = [
             {

@@ -123,9 +123,9 @@ class EditorTerminals:
             return None
         if command.session_id == known.session.id:
             known.updates.terminals[command.call_id] = str(terminal["terminalId"])
-            shown = [{"type": "terminal", "terminalId": terminal["terminalId"]}]
+            content = [{"type": "terminal", "terminalId": terminal["terminalId"]}]
             update = {"sessionUpdate": "tool_call_update", "toolCallId": command.call_id, "status": "in_progress"}
-            self._editor.tell(known.session.id, update | {"content": shown})
+            self._editor.tell(known.session.id, update | {"content": content})
         try:
             end = await self._followed(terminal, seconds)
         except BaseException:
@@ -145,7 +145,7 @@ class EditorTerminals:
             "outputByteLimit": OUTPUT,
         }
         try:
-            made = await self._editor.ask("terminal/create", asked, BEGINNING)
+            terminal = await self._editor.ask("terminal/create", asked, BEGINNING)
         except RpcError as error:
             log.warning("the editor opens no terminal: %s", error)
             return None
@@ -153,7 +153,7 @@ class EditorTerminals:
             raise ToolError(
                 "The editor has not said whether it opened a terminal, so nobody knows whether the command ran."
             ) from error
-        name = made.get("terminalId") if isinstance(made, dict) else None
+        name = terminal.get("terminalId") if isinstance(terminal, dict) else None
         if not isinstance(name, str):
             raise ToolError("The editor has named no terminal, so nobody knows whether the command ran.")
         return {"sessionId": known.session.id, "terminalId": name}
@@ -170,14 +170,14 @@ class EditorTerminals:
         except (RpcError, RpcClosed) as error:
             raise ToolError(f"The editor has lost the terminal of the command: {error}") from error
         try:
-            said = await self._editor.ask("terminal/output", terminal, ENDING)
+            answer = await self._editor.ask("terminal/output", terminal, ENDING)
         except FAILED as error:
             raise ToolError(f"The editor does not tell what the command printed: {error}") from error
-        said = said if isinstance(said, dict) else {}
+        answer = answer if isinstance(answer, dict) else {}
         return TerminalEnd(
             end=_end_of(ended if isinstance(ended, dict) else {}),
-            output=str(said.get("output") or ""),
-            truncated=said.get("truncated") is True,
+            output=str(answer.get("output") or ""),
+            truncated=answer.get("truncated") is True,
             timed_out=timed_out,
         )
 

@@ -69,15 +69,15 @@ class OpenSession:
             {"value": one.name, "name": one.name.capitalize(), "description": one.description} for one in self.modes()
         ]
         models = [{"value": name, "name": name} for name in self._model_names()]
-        found = [
+        options = [
             _option("model", "Model", self.current_model, models),
             _option("mode", "Mode", self.desk.agent, modes),
         ]
         if known := self.variants():
             degrees = [{"value": name, "name": name.capitalize()} for name in (NO_VARIANT, *known)]
             current = self.desk.variant or NO_VARIANT
-            found.append(_option("variant", "Thinking", current, degrees) | {"category": "thought_level"})
-        return found
+            options.append(_option("variant", "Thinking", current, degrees) | {"category": "thought_level"})
+        return options
 
     @property
     def current_model(self) -> str:

@@ -168,12 +168,12 @@ def _form(question: Question, session_id: str) -> Json:
 
 
 def _form_answers(question: Question, answer: Any) -> Reply:
-    said = answer.get("content") if isinstance(answer, dict) and answer.get("action") == "accept" else None
-    if not isinstance(said, dict):
+    content = answer.get("content") if isinstance(answer, dict) and answer.get("action") == "accept" else None
+    if not isinstance(content, dict):
         return Reply(kind="reject")
     answers = []
     for at in range(len(question.choices)):
-        chosen = said.get(f"q{at}")
-        given = chosen if isinstance(chosen, list) else [chosen]
-        answers.append(tuple(one for one in (*given, said.get(f"own{at}")) if isinstance(one, str) and one))
+        chosen = content.get(f"q{at}")
+        choices = chosen if isinstance(chosen, list) else [chosen]
+        answers.append(tuple(one for one in (*choices, content.get(f"own{at}")) if isinstance(one, str) and one))
     return Reply(kind="once", answers=tuple(answers))

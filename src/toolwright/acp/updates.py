@@ -104,9 +104,9 @@ class Updates:
         if before in ("completed", "failed"):
             return []
         part = self.looks.with_view(part)
-        found: list[Json] = []
+        updates: list[Json] = []
         if not before:
-            found.append(
+            updates.append(
                 {
                     "sessionUpdate": "tool_call",
                     "toolCallId": part.call_id,
@@ -121,14 +121,14 @@ class Updates:
             case Pending():
                 pass
             case Running():
-                found += self._running(part, state)
+                updates += self._running(part, state)
             case Completed():
                 self._told[part.call_id] = "completed"
-                found.append(self._ended(part, "completed", state.output))
+                updates.append(self._ended(part, "completed", state.output))
             case Failed():
                 self._told[part.call_id] = "failed"
-                found.append(self._ended(part, "failed", state.error))
-        return found
+                updates.append(self._ended(part, "failed", state.error))
+        return updates
 
     def _running(self, part: ToolPart, state: Running) -> list[Json]:
         update: Json = {"sessionUpdate": "tool_call_update", "toolCallId": part.call_id}
@@ -194,8 +194,8 @@ class Updates:
         for entry in self._written.get(part.call_id, ()):
             first.setdefault(entry.path, entry.before)
             last[entry.path] = entry.after
-        found = (self._diff(Path(path), before, last[path]) for path, before in first.items())
-        return [one for one in found if one is not None]
+        diffs = (self._diff(Path(path), before, last[path]) for path, before in first.items())
+        return [one for one in diffs if one is not None]
 
     def _diff(self, path: Path, before: str | None, after: str | None) -> Json | None:
         images = self.workspace.files.journal.images
@@ -235,22 +235,22 @@ class Updates:
 
     def replay(self, messages: list[Message]) -> list[Json]:
         """An earlier conversation, whole."""
-        found: list[Json] = []
+        updates: list[Json] = []
         for message in messages:
-            said = "user_message_chunk" if isinstance(message.info, User) else "agent_message_chunk"
+            kind = "user_message_chunk" if isinstance(message.info, User) else "agent_message_chunk"
             for part in message.parts.values():
                 if isinstance(part, TextPart) and part.text and not part.synthetic:
-                    found.append(chunk(said, message.info.id, text_block(part.text)))
+                    updates.append(chunk(kind, message.info.id, text_block(part.text)))
                 elif isinstance(part, ReasoningPart) and part.text:
-                    found.append(chunk("agent_thought_chunk", message.info.id, text_block(part.text)))
+                    updates.append(chunk("agent_thought_chunk", message.info.id, text_block(part.text)))
                 elif isinstance(part, FilePart) and is_image(part):
-                    found.append(chunk(said, message.info.id, image_block(part)))
+                    updates.append(chunk(kind, message.info.id, image_block(part)))
                 elif isinstance(part, FilePart) and part.url.startswith("file:"):
                     link = {"type": "resource_link", "uri": part.url, "name": part.filename or part.url}
-                    found.append(chunk(said, message.info.id, link))
+                    updates.append(chunk(kind, message.info.id, link))
                 elif isinstance(part, ToolPart):
-                    found += self.call(part)
-        return found
+                    updates += self.call(part)
+        return updates
 
 
 def plan(todos: Any) -> Json:

@@ -33,13 +33,13 @@ class ToolFunction:
 
     async def run(self, arguments: Json | str, call_id: str = "") -> Result:
         """Call it with arguments as a model wrote them: an object, or the text of one."""
-        given: Any = arguments
+        values: Any = arguments
         if isinstance(arguments, str):
             try:
-                given = read_json(arguments) if arguments.strip() else {}
+                values = read_json(arguments) if arguments.strip() else {}
             except ValueError:
-                given = arguments  # for the tool to complain about
-        return await run(self.session, self.name, given, call_id or new_id("call"), self.answer)
+                values = arguments  # for the tool to complain about
+        return await run(self.session, self.name, values, call_id or new_id("call"), self.answer)
 
     def as_openai(self) -> Json:
         """Return it as an entry of `tools` in a request of OpenAI and of all who speak like it."""

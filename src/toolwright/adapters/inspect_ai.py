@@ -37,14 +37,14 @@ def approval_by(target: Target) -> Approver:
     async def approve(message: str, call: ToolCall, view: ToolCallView, history: list[ChatMessage]) -> Approval:
         if call.function not in session.home.caller.registry:
             return Approval(decision="escalate", explanation=f"{call.function} is no tool of this workspace.")
-        found = await session.decide(call.function, **call.arguments)
-        if found.action == "ask":
+        decision = await session.decide(call.function, **call.arguments)
+        if decision.action == "ask":
             _ESCALATED.set((session.id, _key(call.function, call.arguments)))
-        return Approval(decision=_DECISIONS[found.action], explanation=found.reason or None)
+        return Approval(decision=_DECISIONS[decision.action], explanation=decision.reason or None)
 
     # What the library logs of it: it looks its approvers up by what their decorator has noted.
-    made: Approver = approver(name="toolwright")(lambda: approve)()
-    return made
+    approving: Approver = approver(name="toolwright")(lambda: approve)()
+    return approving
 
 
 _DECISIONS: dict[Action, ApprovalDecision] = {"allow": "approve", "ask": "escalate", "deny": "reject"}

@@ -59,8 +59,8 @@ async def _interrupted(session: Session, tool: str, arguments: Json) -> Answerer
     question = await first_question(session, tool, arguments)
     if question is None:
         return None
-    said: Any = interrupt({"tool": tool, "arguments": arguments, **shown(question)})
-    reply = Reply(**said) if isinstance(said, dict) else as_reply(said)
+    answer: Any = interrupt({"tool": tool, "arguments": arguments, **shown(question)})
+    reply = Reply(**answer) if isinstance(answer, dict) else as_reply(answer)
     return lambda _: reply
 
 

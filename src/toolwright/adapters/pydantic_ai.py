@@ -80,9 +80,9 @@ class Toolset(AbstractToolset[Any]):
 
 
 def _reply(metadata: Any) -> Reply:
-    said = metadata if isinstance(metadata, dict) else {}
-    if said.get("reply") == "always":
-        return Reply(kind="always", scope=said.get("scope"))
+    facts = metadata if isinstance(metadata, dict) else {}
+    if facts.get("reply") == "always":
+        return Reply(kind="always", scope=facts.get("scope"))
     return Reply(kind="once")
 
 
@@ -101,8 +101,8 @@ def as_return(result: Result) -> ToolReturn:
 
 async def from_toolset(toolset: AbstractToolset[Any], deps: Any = None) -> list[Tool]:
     """The tools of a toolset of the library, for `tools=` of a workspace."""
-    found = await toolset.get_tools(_context(deps))
-    return [_from_tool(toolset, name, tool, deps) for name, tool in found.items()]
+    tools = await toolset.get_tools(_context(deps))
+    return [_from_tool(toolset, name, tool, deps) for name, tool in tools.items()]
 
 
 def _from_tool(toolset: AbstractToolset[Any], name: str, tool: ToolsetTool[Any], deps: Any) -> Tool:

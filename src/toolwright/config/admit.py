@@ -127,9 +127,9 @@ def is_inside(entry: str) -> bool:
 def left_out_line(names: list[str]) -> str:
     """`not trusted, left out: model, sandbox (tw trust)`, harmless to a terminal whatever a project calls things."""
     unique = list(dict.fromkeys(names))
-    shown = [name if name.isprintable() else ascii(name) for name in unique[:MOST_NAMES]]
+    labels = [name if name.isprintable() else ascii(name) for name in unique[:MOST_NAMES]]
     more = f" and {len(unique) - MOST_NAMES} more" if len(unique) > MOST_NAMES else ""
-    return f"not trusted, left out: {', '.join(name[:60] for name in shown)}{more} (tw trust)"
+    return f"not trusted, left out: {', '.join(name[:60] for name in labels)}{more} (tw trust)"
 
 
 def _is_whole(said: Any, kept: Any) -> bool:

@@ -112,16 +112,16 @@ class _Collector:
     files: dict[str, File] = field(default_factory=dict[str, File])
 
     def add_folder(self, folder: Path) -> None:
-        for parent, names, found in os.walk(folder):
+        for parent, names, files in os.walk(folder):
             names[:] = sorted(name for name in names if name not in ("node_modules", "__pycache__"))
-            for name in found:
+            for name in files:
                 self.add(Path(parent, name))
 
     def add_code(self, folder: Path) -> None:
         """Add what tools and plugins beside the settings may import, and what is installed for them."""
-        for parent, names, found in os.walk(folder):
+        for parent, names, files in os.walk(folder):
             names[:] = sorted(name for name in names if name not in PASSED_OVER)
-            for name in found:
+            for name in files:
                 if name.endswith(CODE):
                     self.add(Path(parent, name))
 

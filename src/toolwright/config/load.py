@@ -179,9 +179,9 @@ def _require_known(reader: SettingsReader, known: Mapping[str, str], read: Mappi
 
     A command that runs in the project just now can make settings where there are none, until it is over.
     """
-    for path, found in read.items():
-        by_name = path in reader.brought and known.get(os.path.relpath(path, reader.root)) != found
-        if by_name or (path in reader.included and found not in known.values()):
+    for path, content in read.items():
+        by_name = path in reader.brought and known.get(os.path.relpath(path, reader.root)) != content
+        if by_name or (path in reader.included and content not in known.values()):
             raise ConfigError(
                 f"{path} has changed since the project was trusted, just while its settings were read."
                 " Start again; if it is there then, tw trust shows what it says."
@@ -199,9 +199,9 @@ def _changed_since_trusted(directory: Path, folders: Folders) -> Iterator[str]:
     trust = Trust(folders.trust)
     if trust.knows(find_root(directory)):
         names = [change.name for change in trust.changes(content_of(directory, folders))] or ["its origin"]
-        shown = ", ".join(name if name.isprintable() else ascii(name) for name in names[:5])
+        listed = ", ".join(name if name.isprintable() else ascii(name) for name in names[:5])
         more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-        yield f"changed since you trusted the project: {shown}{more}; tw trust shows how and asks anew"
+        yield f"changed since you trusted the project: {listed}{more}; tw trust shows how and asks anew"
 
 
 def _admitted(

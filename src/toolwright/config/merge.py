@@ -12,35 +12,35 @@ _JOINED_LISTS = ("plugin", "instructions")
 
 def merged(values: Iterable[Mapping[str, Any]]) -> Json:
     """All of them, weakest first. Objects are merged key by key, two kinds of list are joined."""
-    found: Json = {}
+    result: Json = {}
     for value in values:
-        found = merge(found, value)
-    return found
+        result = merge(result, value)
+    return result
 
 
 def merge(lower: Mapping[str, Any], higher: Mapping[str, Any], path: tuple[str, ...] = ()) -> Json:
-    found = dict(lower)
+    result = dict(lower)
     for key, value in higher.items():
-        before = found.get(key)
+        before = result.get(key)
         if isinstance(before, dict) and isinstance(value, dict):
-            found[key] = merge(before, value, (*path, key))
+            result[key] = merge(before, value, (*path, key))
         elif not path and key in _JOINED_LISTS and isinstance(before, list):
-            found[key] = [*before, *(entry for entry in value if entry not in before)]
+            result[key] = [*before, *(entry for entry in value if entry not in before)]
         elif key == "permission" and before is not None and isinstance(value, list | dict):
-            found[key] = [*as_list(before), *as_list(value)]
+            result[key] = [*as_list(before), *as_list(value)]
         else:
-            found[key] = value
-    return found
+            result[key] = value
+    return result
 
 
 def bounded(said: Json, managed: Json) -> Json:
     """Return everybody else's settings under the administrator's: those win, but a stricter value of others stays."""
-    found = _bounded(Settings, said, managed)
+    result = _bounded(Settings, said, managed)
     if denied := managed.get("environment", {}).get("deny"):
-        environment = found["environment"]
+        environment = result["environment"]
         allowed = [name for name in environment.get("allow", ()) if not any(_overlap(name, one) for one in denied)]
-        found["environment"] = environment | ({"allow": allowed} if "allow" in environment else {})
-    return found
+        result["environment"] = environment | ({"allow": allowed} if "allow" in environment else {})
+    return result
 
 
 def as_list(permission: Any) -> list[Any]:
@@ -49,28 +49,28 @@ def as_list(permission: Any) -> list[Any]:
         return permission
     if isinstance(permission, str):
         return [{"action": "*", "resource": "*", "effect": permission}]
-    found: list[Any] = []
-    for name, said in (permission or {}).items():
-        patterns = said if isinstance(said, Mapping) else {"*": said}
-        found += ({"action": name, "resource": pattern, "effect": effect} for pattern, effect in patterns.items())
-    return found
+    rules: list[Any] = []
+    for name, value in (permission or {}).items():
+        patterns = value if isinstance(value, Mapping) else {"*": value}
+        rules += ({"action": name, "resource": pattern, "effect": effect} for pattern, effect in patterns.items())
+    return rules
 
 
 def _bounded(record: Any, said: Json, managed: Json) -> Json:
-    found = merge(said, managed)
+    result = merge(said, managed)
     notes = notes_of(record)
     for key, value in managed.items():
         note = notes.get(key)
         if note is None or key not in said:
             continue
         if note.section:
-            found[key] = _bounded(note.section, said[key], value)
+            result[key] = _bounded(note.section, said[key], value)
         elif note.entries and isinstance(said[key], dict) and isinstance(value, dict):
             both = {name: _bounded(note.entries, said[key][name], value[name]) for name in said[key].keys() & value}
-            found[key] |= both
+            result[key] |= both
         elif note.setting is not None and note.setting.tighten is not None:
-            found[key] = note.setting.tighten(value, said[key])
-    return found
+            result[key] = note.setting.tighten(value, said[key])
+    return result
 
 
 def _overlap(one: str, other: str) -> bool:

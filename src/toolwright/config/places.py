@@ -77,8 +77,8 @@ def config_folders(
         yield ConfigFolder(path=path, level="user")
     for path in project_folders(root, directory, folders):
         yield ConfigFolder(path=path, level="project")
-    for _, given in variable(environment, "CONFIG_DIR"):
-        yield ConfigFolder(path=Path(given), level="override")
+    for _, place in variable(environment, "CONFIG_DIR"):
+        yield ConfigFolder(path=Path(place), level="override")
 
 
 def project_folders(root: Path, directory: Path, folders: Folders) -> Iterator[Path]:

@@ -302,14 +302,14 @@ def _plain_provider(record: Json) -> Json:
 
 
 def _plain_model(model: Json) -> Json:
-    found = dict(model)
-    if isinstance(options := found.get("options"), Mapping):
-        found["options"] = _allowed(options)
-    if isinstance(variants := found.get("variants"), Mapping):
-        found["variants"] = {
+    result = dict(model)
+    if isinstance(options := result.get("options"), Mapping):
+        result["options"] = _allowed(options)
+    if isinstance(variants := result.get("variants"), Mapping):
+        result["variants"] = {
             name: _allowed(entry) if isinstance(entry, Mapping) else entry for name, entry in variants.items()
         }
-    return found
+    return result
 
 
 def _allowed(options: Mapping[str, Any]) -> Json:

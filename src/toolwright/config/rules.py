@@ -23,10 +23,10 @@ def rules_of(value: Mapping[str, Any], source: Source, path: KeyPath, home: Path
     """The rules of a file, or of one agent in it, each with its line."""
     permission = with_legacy_tools(value.get("permission"), value.get("tools"))
     key = "permission" if "permission" in value else "tools"
-    found = rules_from(permission, home, lambda below: source.where((*path, key, *below)))
-    if len(found) > MOST_RULES:
-        raise ConfigError(f"{source.name}: {len(found)} permission rules are more than the {MOST_RULES} allowed.")
-    return found
+    rules = rules_from(permission, home, lambda below: source.where((*path, key, *below)))
+    if len(rules) > MOST_RULES:
+        raise ConfigError(f"{source.name}: {len(rules)} permission rules are more than the {MOST_RULES} allowed.")
+    return rules
 
 
 def layers_of(sources: Sequence[Source], home: Path, *, trusted: bool) -> tuple[Layer, ...]:

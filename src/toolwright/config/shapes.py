@@ -37,35 +37,35 @@ class Shapes:
 
     def apply(self, raw: Json) -> Json:
         """A whole file."""
-        found = self._permissions(raw, ())
+        shaped = self._permissions(raw, ())
         for theirs, ours in RENAMED.items():
-            if theirs in found:
-                found = self._joined(found, theirs, ours)
-        found = self._modes(found)
-        found = self._output(found)
-        if isinstance(agents := found.get("agent"), Mapping):
-            found["agent"] = {name: self.agent(value, ("agent", name)) for name, value in agents.items()}
-        if isinstance(providers := found.get("provider"), Mapping):
-            found["provider"] = {name: self._provider(value, ("provider", name)) for name, value in providers.items()}
-        if isinstance(found.get("mcp"), Mapping):
-            found["mcp"] = self._servers(found["mcp"])
-        return self._short(self._policies(found))
+            if theirs in shaped:
+                shaped = self._joined(shaped, theirs, ours)
+        shaped = self._modes(shaped)
+        shaped = self._output(shaped)
+        if isinstance(agents := shaped.get("agent"), Mapping):
+            shaped["agent"] = {name: self.agent(value, ("agent", name)) for name, value in agents.items()}
+        if isinstance(providers := shaped.get("provider"), Mapping):
+            shaped["provider"] = {name: self._provider(value, ("provider", name)) for name, value in providers.items()}
+        if isinstance(shaped.get("mcp"), Mapping):
+            shaped["mcp"] = self._servers(shaped["mcp"])
+        return self._short(self._policies(shaped))
 
     def agent(self, value: Any, path: KeyPath = ()) -> Any:
         """The settings of one agent, in a file or in the head of a Markdown file."""
         if not isinstance(value, Mapping):
             return value
-        found = self._permissions(dict(value), path)
+        shaped = self._permissions(dict(value), path)
         for theirs, ours in (("disabled", "disable"), ("system", "prompt")):
-            if theirs in found and ours not in found:
-                found[ours] = found.pop(theirs)
+            if theirs in shaped and ours not in shaped:
+                shaped[ours] = shaped.pop(theirs)
                 self._rename((*path, ours), (*path, theirs))
-        request = found.get("request")
+        request = shaped.get("request")
         if isinstance(request, Mapping) and isinstance(request.get("body", {}), Mapping):
             # Its headers are the provider's matter here; what goes into the body are options.
-            del found["request"]
-            found["options"] = {**request.get("body", {}), **as_object(found.get("options"))}
-        return found
+            del shaped["request"]
+            shaped["options"] = {**request.get("body", {}), **as_object(shaped.get("options"))}
+        return shaped
 
     def _servers(self, mcp: Mapping[str, Any]) -> Json:
         """`mcp.servers` of OpenCode 2 and servers beside it, as both may stand in one file."""
@@ -84,31 +84,31 @@ class Shapes:
         """A server: `disabled` in the place of `enabled`, times by phase, logins in other letters."""
         if not isinstance(said, Mapping):
             return said
-        found = dict(said)
-        if "disabled" in found and "enabled" not in found:
-            off = found.pop("disabled")
+        result = dict(said)
+        if "disabled" in result and "enabled" not in result:
+            off = result.pop("disabled")
             # What is of a wrong type stays as it is, and is refused when the file is checked.
-            found["enabled"] = not off if isinstance(off, bool) else off
+            result["enabled"] = not off if isinstance(off, bool) else off
             self._rename((*path, "enabled"), (*self._written(path), "disabled"))
-        if isinstance(limit, Mapping) and isinstance(found.get("timeout", {}), Mapping):
-            found["timeout"] = {**limit, **found.get("timeout", {})}
-        times = found.get("timeout")
+        if isinstance(limit, Mapping) and isinstance(result.get("timeout", {}), Mapping):
+            result["timeout"] = {**limit, **result.get("timeout", {})}
+        times = result.get("timeout")
         if isinstance(times, Mapping) and all(isinstance(one, int) for one in times.values()):
-            del found["timeout"]
-            found |= {"timeout": max(times.values())} if times else {}
-        if isinstance(oauth := found.get("oauth"), Mapping):
-            found["oauth"] = {_LOGIN.get(key, key): entry for key, entry in oauth.items()}
-        return found
+            del result["timeout"]
+            result |= {"timeout": max(times.values())} if times else {}
+        if isinstance(oauth := result.get("oauth"), Mapping):
+            result["oauth"] = {_LOGIN.get(key, key): entry for key, entry in oauth.items()}
+        return result
 
     def _short(self, value: Json) -> Json:
         """A plain value in the place of a section stands for one field of it."""
-        found = dict(value)
+        result = dict(value)
         for key, note in notes_of(Settings).items():
             short = note.setting.short if note.setting else ""
-            if short and key in found and not isinstance(found[key], Mapping):
-                found[key] = {short: found[key]}
+            if short and key in result and not isinstance(result[key], Mapping):
+                result[key] = {short: result[key]}
                 self._rename((key, short), (key,))
-        return found
+        return result
 
     def _permissions(self, value: Json, path: KeyPath) -> Json:
         if "permissions" not in value:
@@ -124,17 +124,17 @@ class Shapes:
     def _joined(self, value: Json, theirs: str, ours: str) -> Json:
         """Entries under both names are kept; one entry under both is a mistake."""
         here, there = value.get(ours), value[theirs]
-        found = {key: entry for key, entry in value.items() if key != theirs}
+        rest = {key: entry for key, entry in value.items() if key != theirs}
         if isinstance(here, Mapping) and isinstance(there, Mapping):
             if twice := sorted(here.keys() & there.keys()):
                 raise ConfigError(f"{self._where((theirs, twice[0]))}: {twice[0]!r} stands under {ours!r} as well.")
             for name in there:
                 self._rename((ours, name), (theirs, name))
-            return found | {ours: {**here, **there}}
+            return rest | {ours: {**here, **there}}
         if isinstance(here, list) and isinstance(there, list):
-            return found | {ours: [*here, *there]}
+            return rest | {ours: [*here, *there]}
         self._rename((ours,), (theirs,))
-        return found | {ours: there}
+        return rest | {ours: there}
 
     def _modes(self, value: Json) -> Json:
         modes = value.get("mode")
@@ -149,8 +149,8 @@ class Shapes:
         for name in primary:
             if name not in agents:
                 self._rename(("agent", name), ("mode", name))
-        found = {key: entry for key, entry in value.items() if key != "mode"}
-        return found | {"agent": merged([primary, agents])}
+        rest = {key: entry for key, entry in value.items() if key != "mode"}
+        return rest | {"agent": merged([primary, agents])}
 
     def _output(self, value: Json) -> Json:
         limits, ours = value.get("tool_output"), value.get("truncate", {})
@@ -159,33 +159,33 @@ class Shapes:
         for key in limits:
             if key not in ours:
                 self._rename(("truncate", key), ("tool_output", key))
-        found = {key: entry for key, entry in value.items() if key != "tool_output"}
-        return found | {"truncate": {**limits, **ours}}
+        rest = {key: entry for key, entry in value.items() if key != "tool_output"}
+        return rest | {"truncate": {**limits, **ours}}
 
     def _provider(self, value: Any, path: KeyPath) -> Any:
         if not isinstance(value, Mapping):
             return value
-        found = dict(value)
+        result = dict(value)
         for theirs, ours in (("package", "npm"), ("settings", "options")):
-            if theirs in found and ours not in found:
-                found[ours] = found.pop(theirs)
+            if theirs in result and ours not in result:
+                result[ours] = result.pop(theirs)
                 self._rename((*path, ours), (*path, theirs))
-        return found
+        return result
 
     def _policies(self, value: Json) -> Json:
         """Denials of providers and tools have a place here; anything else in a policy is not understood."""
         said_below = value.get("experimental")
         experimental = dict(said_below) if isinstance(said_below, Mapping) else {}
         inner = experimental.get("policies")
-        found = {key: entry for key, entry in value.items() if key != "policies"}
+        rest = {key: entry for key, entry in value.items() if key != "policies"}
         if inner is not None:
-            found["experimental"] = {key: entry for key, entry in experimental.items() if key != "policies"}
-        for path, said in ((("policies",), value.get("policies")), (("experimental", "policies"), inner)):
-            for index, statement in enumerate(said if isinstance(said, list) else []):
-                found = self._policy(found, statement, (*path, index))
-            if said is not None and not isinstance(said, list):
-                raise ConfigError(f"{self._where(path)}: expected a list of policies, got {type(said).__name__}.")
-        return found
+            rest["experimental"] = {key: entry for key, entry in experimental.items() if key != "policies"}
+        for path, policies in ((("policies",), value.get("policies")), (("experimental", "policies"), inner)):
+            for index, statement in enumerate(policies if isinstance(policies, list) else []):
+                rest = self._policy(rest, statement, (*path, index))
+            if policies is not None and not isinstance(policies, list):
+                raise ConfigError(f"{self._where(path)}: expected a list of policies, got {type(policies).__name__}.")
+        return rest
 
     def _policy(self, value: Json, statement: Any, path: KeyPath) -> Json:
         entry = statement if isinstance(statement, Mapping) else {}
@@ -198,9 +198,9 @@ class Shapes:
             if action == "tool.use":
                 tool, _, pattern = resource.partition(":")
                 rule = {"action": tool, "resource": pattern or "*", "effect": "deny"}
-                said = value.get("permission", {})
-                fine = isinstance(said, str | list | Mapping)
-                return value | {"permission": [*as_list(said), rule] if fine else said}
+                permission = value.get("permission", {})
+                fine = isinstance(permission, str | list | Mapping)
+                return value | {"permission": [*as_list(permission), rule] if fine else permission}
         raise ConfigError(
             f"{self._where(path)}: this policy cannot be followed here; there are `deny` of `provider.use` with a name"
             " and of `tool.use`. Say it with `permission` or `disabled_providers`."

@@ -64,12 +64,12 @@ class Substitution:
         def replacement(match: re.Match[str]) -> str:
             kind, name = match.groups()
             if kind == "env":
-                found = self.environment.get(name.strip(), "")
-                self.secrets.add(found)
+                content = self.environment.get(name.strip(), "")
+                self.secrets.add(content)
             else:
-                found = self._file(name.strip(), folder, path, reading)
-            self._spend(len(found), path)
-            return found
+                content = self._file(name.strip(), folder, path, reading)
+            self._spend(len(content), path)
+            return content
 
         return _TOKEN.sub(replacement, text)
 

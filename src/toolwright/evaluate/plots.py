@@ -32,13 +32,13 @@ def bars(title: str, rows: Sequence[Row], most: float = 0.0) -> str:
 
 
 def _bar(top: int, row: Row, most: float) -> str:
-    label, value, shown = row
+    label, value, text = row
     width = (_WIDTH - _LABEL - 90) * value / most
     words = label if len(label) <= _LETTERS else f"{label[: _LETTERS - 1]}…"
     return (
         f'<text x="{_LABEL - 6}" y="{top + 13}" text-anchor="end">{escape(words)}<title>{escape(label)}</title></text>'
         f'<rect x="{_LABEL}" y="{top}" width="{width:.1f}" height="{_BAR}"/>'
-        f'<text x="{_LABEL + width + 6:.1f}" y="{top + 13}">{escape(shown)}</text>'
+        f'<text x="{_LABEL + width + 6:.1f}" y="{top + 13}">{escape(text)}</text>'
     )
 
 

@@ -63,12 +63,12 @@ def _summary(name: str, runs: Sequence[TaskResult]) -> TaskSummary:
 
 def tool_failures(results: Sequence[TaskResult]) -> list[tuple[str, int, int]]:
     """Each tool with its calls and failures, the most failures first."""
-    found: dict[str, tuple[int, int]] = {}
+    by_name: dict[str, tuple[int, int]] = {}
     for one in results:
         for tool, (calls, failures) in one.tools.items():
-            before = found.get(tool, (0, 0))
-            found[tool] = (before[0] + calls, before[1] + failures)
-    return sorted(((tool, *counts) for tool, counts in found.items()), key=lambda row: (-row[2], -row[1], row[0]))
+            before = by_name.get(tool, (0, 0))
+            by_name[tool] = (before[0] + calls, before[1] + failures)
+    return sorted(((tool, *counts) for tool, counts in by_name.items()), key=lambda row: (-row[2], -row[1], row[0]))
 
 
 def headline(results: Sequence[TaskResult]) -> str:

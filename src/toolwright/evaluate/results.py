@@ -69,18 +69,18 @@ def read_results(folder: Path) -> list[TaskResult]:
         return []
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file} cannot be read: {error}.") from error
-    found = []
+    results = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             value = json.loads(line)
-            found.append(TaskResult(**{name: value[name] for name in FIELDS if name in value}))
+            results.append(TaskResult(**{name: value[name] for name in FIELDS if name in value}))
         except (ValueError, TypeError) as error:
             if number == len(lines):
                 break
             raise UsageError(f"{file}:{number} is no result: {error}.") from error
-    return found
+    return results
 
 
 def file_name(task: str, number: int) -> str:

@@ -218,10 +218,10 @@ async def _measured(workspace: Workspace, session: Session, result: TaskResult) 
 
 async def _below(workspace: Workspace, session_id: str) -> list[Message]:
     """The messages of all subagents, and of theirs."""
-    found: list[Message] = []
+    messages: list[Message] = []
     for child in await workspace.sessions.children(session_id):
-        found += [*await workspace.sessions.messages(child.id), *await _below(workspace, child.id)]
-    return found
+        messages += [*await workspace.sessions.messages(child.id), *await _below(workspace, child.id)]
+    return messages
 
 
 def _calls(messages: Iterable[Message]) -> Iterable[ToolPart]:

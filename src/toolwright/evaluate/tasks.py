@@ -130,9 +130,9 @@ def _task(value: Any, beside: Path) -> Task:
     for name in ("model", "check"):
         if not isinstance(value.get(name, ""), str):
             raise UsageError(f"{name} must be a text.")
-    given = dict(value)
+    entry = dict(value)
     for name in ("folder", "repo"):
-        place = given.get(name)
+        place = entry.get(name)
         if isinstance(place, str) and place and (beside / place).exists():
-            given[name] = beside / place
-    return Task(**given)
+            entry[name] = beside / place
+    return Task(**entry)

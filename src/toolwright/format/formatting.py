@@ -86,9 +86,9 @@ class Formatters:
             cwd=path.parent if formatter.beside else self.chooser.directory,
             env={**self._environment, **formatter.environment},
         )
-        given = before.data if formatter.stdin else b""
+        content = before.data if formatter.stdin else b""
         async with time_limit(formatter.timeout / 1000):
-            return await run_program(self._scopes, program, given, most=LARGEST + 1)
+            return await run_program(self._scopes, program, content, most=LARGEST + 1)
 
 
 def kept(before: bytes, after: bytes) -> bytes:

@@ -78,8 +78,8 @@ def chosen_formatters(choices: Mapping[str, Choice]) -> list[Formatter]:
     """The known ones in their order, as the user wants them, then the user's own in theirs."""
     known = {one.name: one for one in known_formatters()}
     names = [*known, *(name for name in choices if name not in known)]
-    made = [_changed(known.get(name, Formatter(name=name)), choices.get(name)) for name in names]
-    return [one for one in made if one is not None and one.command]
+    formatters = [_changed(known.get(name, Formatter(name=name)), choices.get(name)) for name in names]
+    return [one for one in formatters if one is not None and one.command]
 
 
 def _changed(formatter: Formatter, choice: Choice | None) -> Formatter | None:
@@ -173,13 +173,13 @@ def _mentioned(mentions: Sequence[tuple[str, str]], folders: Sequence[Path]) -> 
 
 def edition_of(path: Path) -> list[str]:
     """Return the option by which rustfmt knows the edition of a file's crate, as cargo hands it on."""
-    crate = next((one for folder in path.parents if (one := folder / "Cargo.toml").is_file()), None)
+    crate = next((manifest for folder in path.parents if (manifest := folder / "Cargo.toml").is_file()), None)
     if crate is None:
         return []
     edition = _table(crate, "package").get("edition")
     if isinstance(edition, Mapping):
         above = (_table(folder / "Cargo.toml", "workspace", "package") for folder in crate.parents)
-        edition = next((one["edition"] for one in above if "edition" in one), None)
+        edition = next((manifest["edition"] for manifest in above if "edition" in manifest), None)
     return ["--edition", edition] if isinstance(edition, str) else []
 
 

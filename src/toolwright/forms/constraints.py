@@ -48,9 +48,9 @@ def _sized(form: Form, end: int, limit: int, phrase: str, holds: Callable[[int],
 
 def _checked(form: Form, problem: Callable[[Any], str]) -> Form:
     def read(value: Any) -> Any:
-        made = value if form.read is None else form.read(value)
-        if said := problem(made):
-            raise ValueError(said)
-        return made
+        checked = value if form.read is None else form.read(value)
+        if words := problem(checked):
+            raise ValueError(words)
+        return checked
 
     return Form(form.schema, read, form.hashable)

@@ -87,13 +87,13 @@ def read_places(forms: Sequence[Form], value: Sequence[Any]) -> tuple[Any, ...]:
 
 def read_mapping(key: Form, entry: Form, value: Mapping[str, Any]) -> dict[Any, Any]:
     whole = key.schema.get("type") == "integer"
-    made = {}
+    entries = {}
     for name, one in value.items():
-        given: Any = int(name) if whole and name.lstrip("-").isdecimal() else name
-        if wrong := problems_with(given, key.schema):
+        entry_key: Any = int(name) if whole and name.lstrip("-").isdecimal() else name
+        if wrong := problems_with(entry_key, key.schema):
             raise Misfit([Problem((name,), f"as a key: {wrong[0].message}")])
-        made[read_at(key, given, name)] = read_at(entry, one, name)
-    return made
+        entries[read_at(key, entry_key, name)] = read_at(entry, one, name)
+    return entries
 
 
 def read_typed_dict(forms: Mapping[str, Form], value: Mapping[str, Any]) -> dict[str, Any]:

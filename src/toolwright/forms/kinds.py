@@ -246,8 +246,8 @@ class _Maker:
         ordinary = {field.name for field in fields(hint) if field.init}
         for name, field in hint.__dataclass_fields__.items():
             if name in ordinary or isinstance(hints[name], InitVar):
-                given = field.default is not MISSING or field.default_factory is not MISSING
-                members.append((name, hints[name], field.default if given else _NONE))
+                optional = field.default is not MISSING or field.default_factory is not MISSING
+                members.append((name, hints[name], field.default if optional else _NONE))
         return self._record(hint, members)
 
     def _record(self, hint: Any, members: Iterable[tuple[str, Any, object]]) -> Form:
@@ -276,8 +276,8 @@ def _again(hint: Any) -> Form:
     hints = {name: _plain_hint(bare(one)) for name, one in hints_of(hint).items()}
     words = {name: _choices(one, get_args(one)).schema for name, one in hints.items() if get_origin(one) is Literal}
     # What tells it from others of a union stays.
-    told = {"properties": words} if words else {}
-    schema = {"type": "object", "description": f"{name_of(hint)} again, with the same properties", **told}
+    more = {"properties": words} if words else {}
+    schema = {"type": "object", "description": f"{name_of(hint)} again, with the same properties", **more}
     return Form(schema, lambda value: read_whole(whole(), value), hint.__hash__ is not None)
 
 
@@ -329,8 +329,8 @@ def _noted(form: Form, notes: Iterable[Any]) -> Form:
         elif isinstance(note, Field):
             form.schema.update({"description": note.description} if note.description else {})
             form.schema.update(note.schema or {})
-        elif isinstance(said := getattr(note, "documentation", None), str):
-            form.schema["description"] = said
+        elif isinstance(words := getattr(note, "documentation", None), str):
+            form.schema["description"] = words
         elif type(note).__module__ == "annotated_types":
             from toolwright.forms.constraints import constrained
 
@@ -339,21 +339,21 @@ def _noted(form: Form, notes: Iterable[Any]) -> Form:
 
 
 def _choices(hint: object, choices: Sequence[Any]) -> Form:
-    told = [jsonable(choice) for choice in choices if isinstance(choice, str | int | Enum | None)]
-    if len(told) != len(choices):
+    choices_read = [jsonable(choice) for choice in choices if isinstance(choice, str | int | Enum | None)]
+    if len(choices_read) != len(choices):
         raise NoForm(f"{name_of(hint)} has choices that are no text or number")
     same = {type(choice) for choice in choices} <= {str, bool, type(None)}
-    by_json = list(zip(told, choices, strict=True))
+    by_json = list(zip(choices_read, choices, strict=True))
     read: Read | None = None if same else lambda value: next(one for plain, one in by_json if equal(plain, value))
-    return Form(_enumerated(told), read)
+    return Form(_enumerated(choices_read), read)
 
 
 def _enum(hint: type[Enum]) -> Form:
     members = list(hint)
     if issubclass(hint, Flag) or not members:
         raise NoForm(f"{name_of(hint)} has no list of values that a model could choose from")
-    told = [jsonable(member) for member in members]
-    return Form(_enumerated(told), hint if named_by_value(hint) else hint.__getitem__)
+    values = [jsonable(member) for member in members]
+    return Form(_enumerated(values), hint if named_by_value(hint) else hint.__getitem__)
 
 
 def _enumerated(told: list[Any]) -> dict[str, Any]:

@@ -99,8 +99,8 @@ def _again(name: str, definition: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of a form inside of itself: its name, and what tells it from others of a union."""
     words = {key: one for key, one in definition.get("properties", {}).items() if "const" in one or "enum" in one}
     kind = {"type": definition["type"]} if "type" in definition else {}
-    told = {"properties": _flat(words, {}, ())} if words else {}
-    return {**kind, "description": f"{name} again, with the same properties", **told}
+    more = {"properties": _flat(words, {}, ())} if words else {}
+    return {**kind, "description": f"{name} again, with the same properties", **more}
 
 
 _BY_NAME = ("properties", "patternProperties", "dependentSchemas")

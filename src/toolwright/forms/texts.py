@@ -40,11 +40,11 @@ def text_form(hint: Any) -> Form:
 
     def read(value: Any) -> Any:
         try:
-            made = make(str(value))
+            value_read = make(str(value))
         except (ValueError, ArithmeticError):
-            made = None
-        if made is None or not getattr(made, "is_finite", lambda: True)():
+            value_read = None
+        if value_read is None or not getattr(value_read, "is_finite", lambda: True)():
             raise ValueError(f"expected {text.phrase}")
-        return made
+        return value_read
 
     return Form({**text.schema}, read)

@@ -44,8 +44,8 @@ def told(name: Callable[[Path], str], path: Path, checks: Sequence[Checked]) -> 
     older = {one for check in checks for one in check.own.older} - {*new, *standing}
     others = dict[Path, tuple[Diagnostic, ...]]()
     for check in checks:
-        for other, found in check.others.items():
-            others[other] = in_order({*others.get(other, ()), *found})
+        for other, diagnostics in check.others.items():
+            others[other] = in_order({*others.get(other, ()), *diagnostics})
     lines = list[str]()
     if new or standing:
         lines += ["This file has errors:", report(name(path), (*new, *standing))]
@@ -53,10 +53,10 @@ def told(name: Callable[[Path], str], path: Path, checks: Sequence[Checked]) -> 
         them, are = ("1 older error", "is") if len(older) == 1 else (f"{len(older)} older errors", "are")
         lines.append(f"{them} in {name(path)} {are} not shown.")
     if others:
-        shown = sorted(others.items(), key=lambda one: one[0])[:OTHERS]
+        listed = sorted(others.items(), key=lambda one: one[0])[:OTHERS]
         more = f" (in {len(others)} files, of which {OTHERS} are shown)" if len(others) > OTHERS else ""
         lines.append(f"There are new errors in other files since this change{more}:")
-        lines += [report(name(other), found) for other, found in shown]
+        lines += [report(name(other), diagnostics) for other, diagnostics in listed]
     lines += [check.problem for check in checks if check.problem]
     return "\n".join(lines) or None
 

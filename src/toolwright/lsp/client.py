@@ -120,8 +120,8 @@ class LanguageClient:
     @property
     def prepares_rename(self) -> bool:
         """Return whether it can be asked if there is anything to rename."""
-        told = self._capabilities.get("renameProvider")
-        return isinstance(told, dict) and bool(told.get("prepareProvider"))
+        provider = self._capabilities.get("renameProvider")
+        return isinstance(provider, dict) and bool(provider.get("prepareProvider"))
 
     @property
     def pulls(self) -> bool:
@@ -130,14 +130,14 @@ class LanguageClient:
 
     @property
     def _is_tsserver(self) -> bool:
-        told = self._capabilities.get("executeCommandProvider")
-        return isinstance(told, dict) and COMMAND in (told.get("commands") or ())
+        provider = self._capabilities.get("executeCommandProvider")
+        return isinstance(provider, dict) and COMMAND in (provider.get("commands") or ())
 
     @property
     def pulls_all(self) -> bool:
         """Return whether it can be asked about all files of the project at once."""
-        told = self._capabilities.get("diagnosticProvider") or self._registered.get("textDocument/diagnostic")
-        return not self._slow and isinstance(told, dict) and bool(told.get("workspaceDiagnostics"))
+        provider = self._capabilities.get("diagnosticProvider") or self._registered.get("textDocument/diagnostic")
+        return not self._slow and isinstance(provider, dict) and bool(provider.get("workspaceDiagnostics"))
 
     # Documents
 
@@ -164,8 +164,8 @@ class LanguageClient:
 
     async def saved(self, path: Path) -> None:
         """Tell the server that what it knows of a file is on disk."""
-        told = self._capabilities.get("textDocumentSync")
-        save = told.get("save") if isinstance(told, dict) else None
+        sync = self._capabilities.get("textDocumentSync")
+        save = sync.get("save") if isinstance(sync, dict) else None
         if not save or path not in self.documents:
             return
         params: dict[str, Any] = {"textDocument": {"uri": uri_of(path)}}

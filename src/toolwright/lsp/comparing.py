@@ -71,7 +71,7 @@ def same_line(line: int) -> int:
 def new_errors(before: Findings, after: Findings) -> dict[Path, tuple[Diagnostic, ...]]:
     """Return the errors that were not there before in files that have not changed themselves."""
     fresh = dict[Path, tuple[Diagnostic, ...]]()
-    for path, found in after.items():
-        if found is not before.get(path) and (new := compared(before.get(path, ()), found, same_line).new):
+    for path, diagnostics in after.items():
+        if diagnostics is not before.get(path) and (new := compared(before.get(path, ()), diagnostics, same_line).new):
             fresh[path] = new
     return fresh

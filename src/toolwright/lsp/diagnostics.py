@@ -68,18 +68,18 @@ class DiagnosticsByFile:
         self.serial += 1
         number = version if isinstance(version, int) else None
         before = self.pushed.pop(path, None)
-        found = read_items(items)
-        self.pushed[path] = Publication(version=number, found=found, serial=self.serial)
+        diagnostics = read_items(items)
+        self.pushed[path] = Publication(version=number, found=diagnostics, serial=self.serial)
         if len(self.pushed) > KEPT_FILES:
             self.pushed.pop(next(iter(self.pushed)))
         self._news.set()
-        if found != (before.found if before is not None else ()):
+        if diagnostics != (before.found if before is not None else ()):
             self.on_findings(path)
 
     def pull(self, path: Path, items: object, result: object = None) -> None:
-        before, found = self.pulled.get(path, ()), read_items(items)
-        self.pulled[path] = found
-        if found != before:
+        before, diagnostics = self.pulled.get(path, ()), read_items(items)
+        self.pulled[path] = diagnostics
+        if diagnostics != before:
             self.on_findings(path)
         if isinstance(result, str) and result:
             self.results[path] = result
@@ -100,14 +100,14 @@ class DiagnosticsByFile:
     def take_project(self, answer: object, known: Collection[Path]) -> None:
         """Take what a server answers about all files; it may leave out those of which it finds what is known."""
         items = answer.get("items") if isinstance(answer, dict) else None
-        told = set[Path]()
+        files = set[Path]()
         for item in items if isinstance(items, list) else ():
             path = path_of(str(item.get("uri"))) if isinstance(item, dict) else None
             if path is not None:
-                told.add(path)
+                files.add(path)
                 if item.get("kind") != "unchanged":
                     self.pull(path, item.get("items"), item.get("resultId"))
-        for path in self.pulled.keys() - told - set(known):
+        for path in self.pulled.keys() - files - set(known):
             self.pull(path, [])
 
     def knows(self, path: Path) -> bool:
@@ -169,18 +169,18 @@ def _ignore(_path: Path) -> None:
 
 def read_items(items: object) -> tuple[Diagnostic, ...]:
     """The findings in what a server sent, each once and in order; what is not one is passed over."""
-    found = list[Diagnostic]()
+    diagnostics = list[Diagnostic]()
     for item in items[:KEPT] if isinstance(items, list) else ():
         try:
             start = item["range"]["start"]
             severity = item.get("severity")
             severity = severity if isinstance(severity, int) else ERROR
-            found.append(
+            diagnostics.append(
                 Diagnostic(int(start["line"]) + 1, int(start["character"]) + 1, severity, _message(item), item)
             )
         except (TypeError, KeyError, ValueError, AttributeError):
             continue
-    return in_order(set(found)) if len(found) > 1 else tuple(found)
+    return in_order(set(diagnostics)) if len(diagnostics) > 1 else tuple(diagnostics)
 
 
 def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -67,17 +67,17 @@ class Languages:
     async def committed(self, commit: Commit) -> str | None:
         """Return the servers' remarks on the content that is on disk now."""
         path = commit.path
-        found = self.finder.for_file(path, self.pool.known)
-        if not found:
+        matches = self.finder.for_file(path, self.pool.known)
+        if not matches:
             return None
         kinds = {path: _kind(commit), **{one.place.path: _kind(one) for one in commit.together}}
         befores = {path: commit.before, **{one.place.path: one.before for one in commit.together}}
         rest = tuple(befores)[tuple(befores).index(path) + 1 :] if commit.together else ()
-        if not self._can_look_meanwhile(found):
+        if not self._can_look_meanwhile(matches):
             await self._notice_changes(but=kinds)
         now = await self._snapshot(path)
         event = FileEvent(path=path, now=now, befores=befores, kinds=kinds, rest=rest, call_id=commit.call_id)
-        checks = await _all([self._checked(one, event) for one in found])
+        checks = await _all([self._checked(one, event) for one in matches])
         if self.gate and (warning := warning_of(checks)) and len(self.warnings) < WARNINGS:
             self.warnings[commit.call_id] = warning
         return told(self.name, path, checks)
@@ -98,10 +98,10 @@ class Languages:
         except TimeoutError:
             return self._unanswered(slot, event.path)
         except RpcClosed:
-            told = (
+            note = (
                 f"{found.server.id} ended before it answered, so the errors of {self.name(event.path)} are not known."
             )
-            return Checked(others={}, problem=told)
+            return Checked(others={}, problem=note)
         except RpcError as error:
             return Checked(others={}, problem=f"{found.server.id} failed: {error}")
         except ToolError as error:
@@ -217,8 +217,8 @@ class Languages:
     async def _warm(self, path: Path) -> None:
         try:
             await self._notice_changes()
-            for found in self.finder.for_file(path, self.pool.known):
-                client = await self.pool.client(found)
+            for match in self.finder.for_file(path, self.pool.known):
+                client = await self.pool.client(match)
                 if path not in client.documents:
                     await self._open(client, path)
                     if client.pulls_all and not client.surveyed:
@@ -232,12 +232,12 @@ class Languages:
 
     async def clients(self, path: Path) -> list[LanguageClient]:
         """The servers for a file, each told what is on disk. ToolError if there is none."""
-        found = self.finder.for_file(path, self.pool.known)
-        if not found:
+        matches = self.finder.for_file(path, self.pool.known)
+        if not matches:
             raise ToolError(self._none_for(path), "missing")
         await self._notice_changes()
         ready, problems = list[LanguageClient](), list[str]()
-        for one in found:
+        for one in matches:
             try:
                 async with time_limit(ASKED):
                     client = await self.pool.client(one)
@@ -257,17 +257,17 @@ class Languages:
 
     async def check(self, path: Path) -> tuple[tuple[Diagnostic, ...], list[str]]:
         """All that the servers find in a file, and what kept any of them from it."""
-        problems, found = list[str](), set[Diagnostic]()
+        problems, raw = list[str](), set[Diagnostic]()
         for client in await self.clients(path):
             try:
                 async with time_limit(ASKED):
                     await client.diagnose(path)
-                found |= set(client.diagnostics.found(path))
+                raw |= set(client.diagnostics.found(path))
             except TimeoutError:
                 problems.append(f"{client.name} did not answer within {ASKED:.0f} s.")
             except (RpcError, RpcClosed) as error:
                 problems.append(f"{client.name} failed: {error}")
-        return in_order(found), problems
+        return in_order(raw), problems
 
     def _can_look_meanwhile(self, found: Iterable[Found]) -> bool:
         """Return whether the servers can be asked again should others turn out to have changed something."""
@@ -300,18 +300,18 @@ class Languages:
 
         Whether there are any.
         """
-        found = False
+        any_left = False
         for path, document in [one for one in client.documents.items() if one[0] != but]:
             stamp = stamp_of(path)
             if stamp == document.stamp:
                 continue
-            found, now = True, await self._snapshot(path)
+            any_left, now = True, await self._snapshot(path)
             if now is None:
                 await client.close_document(path)
                 client.touched({path: DELETED})
             else:
                 await client.sync(path, now.text, now.stamp)
-        return found
+        return any_left
 
     def _none_for(self, path: Path) -> str:
         fitting = [server for server in self.finder.fitting(path.name) if self.finder.root(server, path)]

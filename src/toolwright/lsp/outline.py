@@ -51,8 +51,8 @@ class Symbol:
 
     def is_called(self, name: str) -> bool:
         """Return whether this is its name, as far as it is given."""
-        mine, given = self.path.replace("::", "."), name.replace("::", ".")
-        return mine == given or mine.endswith(f".{given}")
+        mine, wanted = self.path.replace("::", "."), name.replace("::", ".")
+        return mine == wanted or mine.endswith(f".{wanted}")
 
 
 def kind_of(item: Any) -> str:
@@ -122,14 +122,14 @@ def _is_class(holder: ast.AST) -> bool:
 
 
 def _symbol(node: ast.stmt, name: str, kind: str, text: Positions, *, within: str, depth: int) -> Symbol:
-    found = re.search(rf"\b{re.escape(name)}\b", text.line(node.lineno - 1))
+    match = re.search(rf"\b{re.escape(name)}\b", text.line(node.lineno - 1))
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return Symbol(
         path=f"{within}.{name}" if within else name,
         name=name,
         kind=kind,
         line=node.lineno,
-        character=found.start() + 1 if found else node.col_offset + 1,
+        character=match.start() + 1 if match else node.col_offset + 1,
         first=min((node.lineno, *(one.lineno for one in decorators))),
         last=node.end_lineno or node.lineno,
         depth=depth,

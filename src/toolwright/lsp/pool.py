@@ -79,9 +79,9 @@ class Slot:
 
     def before(self, call_id: str, path: Path) -> dict[Path, tuple[Diagnostic, ...]]:
         """Return what is known of a file before a change, as later another change has the server look at it anew."""
-        call, found = self.earlier.pop(path, ("", ()))
+        call, earlier = self.earlier.pop(path, ("", ()))
         if call == call_id and call:
-            return {path: found}
+            return {path: earlier}
         knows = self.client is not None and (self.client.surveyed or self.client.diagnostics.knows(path))
         return {path: self.client.diagnostics.found(path)} if self.client is not None and knows else {}
 
@@ -170,9 +170,9 @@ class Pool:
         await asyncio.gather(*(self._end(slot, "The workspace was closed.") for slot in self.slots.values()))
 
     async def _start(self, slot: Slot) -> LanguageClient:
-        found, loop = slot.found, asyncio.get_running_loop()
+        match, loop = slot.found, asyncio.get_running_loop()
         try:
-            client = await self._begin(found)
+            client = await self._begin(match)
         except ToolError as error:
             slot.starting = None
             self._failed(slot, str(error))
@@ -191,10 +191,10 @@ class Pool:
     async def _begin(self, found: Found) -> LanguageClient:
         if found.missing:
             raise ToolError(f"{found.server.id} cannot be started. {found.missing}", "missing")
-        given = {**self._environment, **found.environment, **found.server.environment}
+        environment = {**self._environment, **found.environment, **found.server.environment}
         name = hashlib.sha256("\0".join(found.key).encode("utf-8", "surrogateescape")).hexdigest()[:20]
         try:
-            box, env = await self._boxes.of_server(found.argv[0], given, self._kept / name)
+            box, env = await self._boxes.of_server(found.argv[0], environment, self._kept / name)
             program = self._boxes.program(box, found.argv, cwd=found.root, env=env)
             running = await RunningServer.start(self._scopes, program)
         except ToolError as error:
@@ -214,8 +214,8 @@ class Pool:
         lived = asyncio.get_running_loop().time() - slot.begun
         slot.failures = 0 if lived > PROVEN else slot.failures
         slot.client = None
-        said = client.running.complaint.rstrip(".")
-        self._failed(slot, f"it ended by itself, saying: {said}." if said else "it ended by itself.")
+        complaint = client.running.complaint.rstrip(".")
+        self._failed(slot, f"it ended by itself, saying: {complaint}." if complaint else "it ended by itself.")
         await client.kill()
 
     def _failed(self, slot: Slot, reason: str) -> None:

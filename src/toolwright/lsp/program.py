@@ -79,11 +79,11 @@ class RunningServer:
             protocol = partial(asyncio.StreamReaderProtocol, reader)
             reading, _ = await loop.connect_read_pipe(protocol, _opened(descriptor, "rb"))
             self._transports.append(reading)
-        writing, made = await loop.connect_write_pipe(
+        writing, writer_protocol = await loop.connect_write_pipe(
             lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), _opened(scope.stdin, "wb")
         )
         self._transports.append(writing)
-        self.writer = asyncio.StreamWriter(writing, made, None, loop)
+        self.writer = asyncio.StreamWriter(writing, writer_protocol, None, loop)
         self._listening = asyncio.create_task(self._listen())
 
     async def _listen(self) -> None:

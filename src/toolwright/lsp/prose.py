@@ -35,6 +35,6 @@ _PATTERNS = {language: re.compile("|".join(kinds)) for kinds, languages in _KIND
 def prose_in(text: str, language: str) -> Iterator[tuple[int, int]]:
     """Yield where each comment and string begins and ends; nothing for a language whose look is not known."""
     pattern = _PATTERNS.get(language)
-    for found in pattern.finditer(text) if pattern is not None else ():
-        if not (found[0].startswith("`") and "${" in found[0]):
-            yield found.span()
+    for match in pattern.finditer(text) if pattern is not None else ():
+        if not (match[0].startswith("`") and "${" in match[0]):
+            yield match.span()

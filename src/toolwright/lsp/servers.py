@@ -177,12 +177,12 @@ class Finder:
 
     def for_file(self, path: Path, known: Known = _nothing) -> list[Found]:
         """The servers for a file that are there, in order; those that are `known` are not looked for on disk."""
-        found = list[Found]()
+        matches = list[Found]()
         for server in self.fitting(path.name):
-            if not any(one.server.id in server.after for one in found):
-                made = self.locate(server, path, known)
-                found += [made] if made is not None else []
-        return found
+            if not any(one.server.id in server.after for one in matches):
+                match = self.locate(server, path, known)
+                matches += [match] if match is not None else []
+        return matches
 
     def fitting(self, name: str) -> list[LanguageServer]:
         """The servers for files of this name, whether they are there or not."""
@@ -192,9 +192,9 @@ class Finder:
         """The servers that would be started for some file of the project's own folder."""
         here = list[Found]()
         for server in self.servers:
-            found = self.locate(server, self.sample(server))
-            if found is not None and found.there and not any(one.server.id in server.after for one in here):
-                here.append(found)
+            match = self.locate(server, self.sample(server))
+            if match is not None and match.there and not any(one.server.id in server.after for one in here):
+                here.append(match)
         return here
 
     def sample(self, server: LanguageServer) -> Path:

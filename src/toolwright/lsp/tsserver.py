@@ -16,13 +16,13 @@ Request = Callable[[str, Any], Awaitable[Any]]
 
 async def file_errors(request: Request, path: Path) -> list[dict[str, Any]]:
     """Return the errors of a document as it is now, in the form of the language server protocol."""
-    found = list[dict[str, Any]]()
+    errors = list[dict[str, Any]]()
     for question in ("syntacticDiagnosticsSync", "semanticDiagnosticsSync"):
         arguments = [question, {"file": str(path), "includeLinePosition": True}]
         answer = await request("workspace/executeCommand", {"command": COMMAND, "arguments": arguments})
         body = answer.get("body") if isinstance(answer, dict) else None
-        found += [_diagnostic(one) for one in body or () if isinstance(one, dict) and "startLocation" in one]
-    return found
+        errors += [_diagnostic(one) for one in body or () if isinstance(one, dict) and "startLocation" in one]
+    return errors
 
 
 def _diagnostic(one: dict[str, Any]) -> dict[str, Any]:

@@ -147,11 +147,11 @@ class AnthropicWire:
 
     def _content(self, content: Iterable[str | Attachment]) -> Iterator[Json]:
         for part in content:
-            given = part if isinstance(part, str) else media_of(part, self._info.accepts)
-            if isinstance(given, Media):
-                yield _media_block(given)
-            elif given.strip():
-                yield {"type": "text", "text": given}
+            piece = part if isinstance(part, str) else media_of(part, self._info.accepts)
+            if isinstance(piece, Media):
+                yield _media_block(piece)
+            elif piece.strip():
+                yield {"type": "text", "text": piece}
 
     def _result(self, message: ToolMessage) -> Json:
         block: Json = {"type": "tool_result", "tool_use_id": _call_id(message.call_id)}

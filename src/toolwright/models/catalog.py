@@ -208,10 +208,10 @@ def model_info(provider_id: str, model_id: str, record: JsonView, *, api: str = 
 def _refreshed(file: Path | None) -> JsonView | None:
     """The providers of a list that the user has fetched; None where there is none, or it is damaged."""
     try:
-        found = read_json(file.read_text("utf-8")) if file is not None else None
+        snapshot = read_json(file.read_text("utf-8")) if file is not None else None
     except (OSError, ValueError):
         return None
-    return found["providers"] if isinstance(found, dict) and isinstance(found.get("providers"), dict) else None
+    return snapshot["providers"] if isinstance(snapshot, dict) and isinstance(snapshot.get("providers"), dict) else None
 
 
 def _prices(cost: JsonView) -> Prices:

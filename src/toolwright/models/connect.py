@@ -163,12 +163,12 @@ def find_key(provider: ProviderInfo, env: Mapping[str, str], record: JsonView | 
 
     None where a provider may do without: a local server, or one whose address the user has set.
     """
-    given = provider.options.get("apiKey")
-    if given:
-        return Key(value=str(given))
-    found = next((env[name] for name in provider.env if env.get(name)), "")
-    if found:
-        return Key(value=found)
+    configured = provider.options.get("apiKey")
+    if configured:
+        return Key(value=str(configured))
+    key = next((env[name] for name in provider.env if env.get(name)), "")
+    if key:
+        return Key(value=key)
     if record:
         return _key_of(provider, record)
     if provider.is_account or (provider.env and "baseURL" not in provider.options):
@@ -264,8 +264,8 @@ def key_header(api: str, key: Key | None) -> Mapping[str, str]:
 def _betas(provider: ProviderInfo) -> list[str]:
     """Beta features the user has asked for by header; the format adds its own to them."""
     headers = provider.options.get("headers") or {}
-    given = next((str(value) for name, value in headers.items() if name.lower() == "anthropic-beta"), "")
-    return [beta.strip() for beta in given.split(",") if beta.strip()]
+    betas = next((str(value) for name, value in headers.items() if name.lower() == "anthropic-beta"), "")
+    return [beta.strip() for beta in betas.split(",") if beta.strip()]
 
 
 def _seconds(milliseconds: Any) -> float | None:

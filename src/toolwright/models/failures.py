@@ -17,14 +17,14 @@ SHOWN = 600
 
 def refusal(provider: str, status: int, headers: Mapping[str, str], body: str) -> ModelError:
     """The error for an answer with a status of 400 or more."""
-    said = _said(body)
-    return _error(provider, status, said, retry_after(headers))
+    words = _said(body)
+    return _error(provider, status, words, retry_after(headers))
 
 
 def stream_refusal(provider: str, error: Any) -> ModelError:
     """The error for an error object inside a stream that had begun well."""
-    said = _said(json.dumps({"error": error}))
-    return _error(provider, _status_of(error, said.codes), said, None)
+    words = _said(json.dumps({"error": error}))
+    return _error(provider, _status_of(error, words.codes), words, None)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -114,10 +114,10 @@ _WAIT = re.compile(
 
 def _wait_in_words(text: str) -> float | None:
     """`Please try again in 1m2.5s`, as OpenAI and Groq write it."""
-    found = _WAIT.search(text)
-    if found is None or not any(found.group(1, 2, 3)):
+    match = _WAIT.search(text)
+    if match is None or not any(match.group(1, 2, 3)):
         return None
-    hours, minutes, number, unit = found.groups()
+    hours, minutes, number, unit = match.groups()
     seconds = float(number or 0) / (1000 if unit == "ms" else 1)
     return int(hours or 0) * 3600 + int(minutes or 0) * 60 + seconds
 
@@ -214,11 +214,11 @@ def _error(provider: str, status: int, said: _Said, header_wait: float | None) -
     wait = header_wait if header_wait is not None else said.wait
     unpaid = _unpaid(status, said, wait)
     kind = _kind(status, said, unpaid=unpaid)
-    shown = said.words or said.codes or "no reason given"
-    if len(shown) > SHOWN:
-        shown = f"{shown[:SHOWN]}..."
+    reason = said.words or said.codes or "no reason given"
+    if len(reason) > SHOWN:
+        reason = f"{reason[:SHOWN]}..."
     return ModelError(
-        f"{provider} answered with an error ({status}): {shown.rstrip('.')}. {_NEXT.get(kind, '')}".rstrip(),
+        f"{provider} answered with an error ({status}): {reason.rstrip('.')}. {_NEXT.get(kind, '')}".rstrip(),
         kind,
         status=status,
         retry_after=wait,

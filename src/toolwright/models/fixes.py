@@ -99,8 +99,8 @@ class Fixes:
 
     def no_files(self, name: str, error: ModelError, messages: Sequence[ModelMessage]) -> bool:
         """Leave out files from now on, where the error says that the model takes none; False where it does not."""
-        said, seen = _NO_FILES.search(error.said.lower()), any(map(_files_of, messages))
-        if not self.files or said is None or not seen or error.kind in _NOT_THE_FILES:
+        words, seen = _NO_FILES.search(error.said.lower()), any(map(_files_of, messages))
+        if not self.files or words is None or not seen or error.kind in _NOT_THE_FILES:
             return False
         self.files = False
         log.warning("%s takes no files (%s). It is told of them in words from now on.", name, error.said[:200])
@@ -115,24 +115,24 @@ class Fixes:
         return True
 
     def _fix(self, error: ModelError, body: Json, messages: Sequence[ModelMessage], *, strict: bool) -> str:
-        said = error.said.lower()
-        if _REASONING.search(said) and self._strip_all(messages):
+        words = error.said.lower()
+        if _REASONING.search(words) and self._strip_all(messages):
             return "without its earlier reasoning"
-        if _OUTPUT.search(said) and self._lower_output(said, body):
+        if _OUTPUT.search(words) and self._lower_output(words, body):
             return f"for at most {self.max_output} tokens"
-        if self.tools and body.get("tools") and _NO_TOOLS.search(said):
+        if self.tools and body.get("tools") and _NO_TOOLS.search(words):
             self.tools = False
             return "without tools"
-        if body.get("stream") and "stream" not in self.omitted and _NO_STREAM.search(said):
+        if body.get("stream") and "stream" not in self.omitted and _NO_STREAM.search(words):
             self.omitted |= {"stream"}
             return "for a whole reply"
-        if strict and "strict" not in self.omitted and _SCHEMA.search(said):
+        if strict and "strict" not in self.omitted and _SCHEMA.search(words):
             self.omitted |= {"strict"}
             return "without strict schemas"
-        if "answer" not in self.omitted and _ANSWER_FIELDS & _field_names(body) and _ANSWER.search(said):
+        if "answer" not in self.omitted and _ANSWER_FIELDS & _field_names(body) and _ANSWER.search(words):
             self.omitted |= {"answer"}
             return "without a schema for its answer"
-        name = self._refused_field(error, said, body)
+        name = self._refused_field(error, words, body)
         if name:
             self.omitted |= {name}
             return f"without {name}"
@@ -211,8 +211,8 @@ def _without_files(message: ModelMessage) -> ModelMessage:
 
 
 def _words(file: Attachment) -> str:
-    given = media_of(file, {"text"})
-    return given if isinstance(given, str) else ""
+    content = media_of(file, {"text"})
+    return content if isinstance(content, str) else ""
 
 
 def _field_names(body: Json) -> set[str]:

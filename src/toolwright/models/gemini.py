@@ -109,11 +109,11 @@ class GeminiWire:
 
     def _parts(self, content: Iterable[str | Attachment]) -> Iterator[Json]:
         for part in content:
-            given = part if isinstance(part, str) else media_of(part, self._info.accepts)
-            if isinstance(given, Media):
-                yield _media_part(given)
-            elif given:
-                yield {"text": given}
+            piece = part if isinstance(part, str) else media_of(part, self._info.accepts)
+            if isinstance(piece, Media):
+                yield _media_part(piece)
+            elif piece:
+                yield {"text": piece}
 
     def _reply(self, message: AssistantMessage) -> Iterator[Json]:
         """An earlier reply. Thoughts stay here; what they were signed with goes back."""

@@ -139,9 +139,9 @@ class Endpoint:
     def _redirect(self, status: int, location: str) -> ModelError:
         """Not followed: the key and the conversation would go to whoever is named there."""
         place = urlsplit(urljoin(f"{self.address.base_url.rstrip('/')}/", location))
-        shown = f"{place.scheme}://{place.netloc.rpartition('@')[2]}{place.path}"
+        address = f"{place.scheme}://{place.netloc.rpartition('@')[2]}{place.path}"
         return ModelError(
-            f"{self.address.provider} sends requests on ({status}) to {shown[:200]}. "
+            f"{self.address.provider} sends requests on ({status}) to {address[:200]}. "
             "If that is where it is now, set the provider's `baseURL` so.",
             "bad_request",
             status=status,
@@ -166,8 +166,8 @@ class Endpoint:
         if isinstance(error, NoWay):
             return ModelError(f"Cannot reach {provider} at {host}: {error}.", "network", retryable=False)
         if isinstance(error, Unreadable):
-            told = f"The answer of {provider} at {host} cannot be read: it has {error}."
-            return ModelError(told, "network", retryable=False)
+            message = f"The answer of {provider} at {host} cannot be read: it has {error}."
+            return ModelError(message, "network", retryable=False)
         if isinstance(error, NoConnection) and is_local(self.address.base_url):
             return ModelError(
                 f"Nothing answers at {host}, where {provider} should be. Start the server, or set `baseURL`.",

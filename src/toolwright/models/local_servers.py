@@ -56,8 +56,8 @@ class LocalServer:
 
 def find_local_servers() -> list[LocalServer]:
     """Those that answer like an OpenAI-compatible server, where they usually are."""
-    found = (ask_server(provider, f"http://127.0.0.1:{port}/v1") for provider, (_, port) in USUAL.items())
-    return [server for server in found if server is not None]
+    servers = (ask_server(provider, f"http://127.0.0.1:{port}/v1") for provider, (_, port) in USUAL.items())
+    return [server for server in servers if server is not None]
 
 
 def ask_server(provider: str, url: str) -> LocalServer | None:
@@ -86,13 +86,13 @@ def served_context(provider: str, url: str, model_id: str) -> int:
 def _context_of(entry: Mapping[str, Any]) -> int:
     """llama.cpp says it among the `meta`, vLLM as `max_model_len`, LM Studio as the context it has loaded."""
     meta = entry.get("meta") if isinstance(entry.get("meta"), dict) else {}
-    given = (
+    limits = (
         (meta or {}).get("n_ctx"),
         entry.get("max_model_len"),
         entry.get("loaded_context_length"),
         entry.get("context_length"),
     )
-    return next((value for value in given if isinstance(value, int) and value > 0), 0)
+    return next((value for value in limits if isinstance(value, int) and value > 0), 0)
 
 
 def _contexts_elsewhere(provider: str, url: str, known: Mapping[str, int]) -> dict[str, int]:
@@ -116,8 +116,8 @@ def _contexts_elsewhere(provider: str, url: str, known: Mapping[str, int]) -> di
 
 
 def _entries(answer: Any, key: str) -> list[dict[str, Any]] | None:
-    found = answer.get(key) if isinstance(answer, dict) else None
-    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else None
+    limit = answer.get(key) if isinstance(answer, dict) else None
+    return [entry for entry in limit if isinstance(entry, dict)] if isinstance(limit, list) else None
 
 
 def _get(url: str, path: str) -> Any:

@@ -32,8 +32,8 @@ def apart(
 def one_call_each(message: AssistantMessage) -> Sequence[AssistantMessage]:
     """Return the message with its first call, then each of the others."""
     first, *others = _calls(message)
-    said = tuple(part for part in message.content if not isinstance(part, ModelCall))
-    return [replace(message, content=(*said, first)), *(replace(message, content=(call,)) for call in others)]
+    words = tuple(part for part in message.content if not isinstance(part, ModelCall))
+    return [replace(message, content=(*words, first)), *(replace(message, content=(call,)) for call in others)]
 
 
 def _calls(message: AssistantMessage) -> list[ModelCall]:

@@ -209,9 +209,9 @@ class ChatWire:
         return [{"type": "text", "text": text, "cache_control": _CACHED}] if self._profile.cache_marks else text
 
     def _parts(self, content: Iterable[str | Attachment]) -> list[Json]:
-        given = (part if isinstance(part, str) else media_of(part, self._info.accepts) for part in content)
+        pieces = (part if isinstance(part, str) else media_of(part, self._info.accepts) for part in content)
         return [
-            _media_part(part) if isinstance(part, Media) else {"type": "text", "text": part} for part in given if part
+            _media_part(part) if isinstance(part, Media) else {"type": "text", "text": part} for part in pieces if part
         ]
 
 

@@ -127,8 +127,8 @@ class ResponsesWire:
                 yield {"role": "assistant", "content": part}
 
     def _parts(self, content: Iterable[str | Attachment]) -> list[Json]:
-        given = (part if isinstance(part, str) else media_of(part, self._info.accepts) for part in content)
-        return [_media_part(part) if isinstance(part, Media) else _text(part) for part in given if part]
+        pieces = (part if isinstance(part, str) else media_of(part, self._info.accepts) for part in content)
+        return [_media_part(part) if isinstance(part, Media) else _text(part) for part in pieces if part]
 
 
 def _sealed(part: Reasoning) -> Json:

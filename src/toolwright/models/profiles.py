@@ -66,15 +66,15 @@ class Profile:
 
 def profile_of(info: ModelInfo) -> Profile:
     """The profile of a model, with what its own entry says of it on top."""
-    found = _looked_up(info.service.lower(), plain_name(info.api_id), info.api)
+    rows = _looked_up(info.service.lower(), plain_name(info.api_id), info.api)
     own: dict[str, Any] = dict(info.profile)
     if not info.temperature:
         own["sampling"] = False
     if info.reasoning_field:
         own["reasoning_field"] = info.reasoning_field
     if not own:
-        return found
-    known = {one.name: getattr(found, one.name) for one in fields(Profile)}
+        return rows
+    known = {one.name: getattr(rows, one.name) for one in fields(Profile)}
     return _made(known | own)
 
 
@@ -94,8 +94,8 @@ def completed(info: ModelInfo, said: Collection[str]) -> ModelInfo:
 def _thinks(info: ModelInfo) -> bool:
     """Return whether its family does; a wire format alone says nothing of it."""
     place = (info.service.lower(), plain_name(info.api_id), info.api)
-    said = [row["thinking"] for row in _rows() if "models" in row and "thinking" in row and _fits(row, *place)]
-    return bool(said and said[-1])
+    answers = [row["thinking"] for row in _rows() if "models" in row and "thinking" in row and _fits(row, *place)]
+    return bool(answers and answers[-1])
 
 
 def plain_name(model_id: str) -> str:

@@ -21,14 +21,14 @@ def proxy_of(target: SplitResult) -> SplitResult | None:
     from toolwright.web.proxies import is_excepted
 
     proxies, host, port = getproxies(), target.hostname or "", target.port or PORTS[target.scheme]
-    given = proxies.get(target.scheme) or proxies.get("all")
-    if not given or proxy_bypass(host) or is_excepted(host, port, proxies.get("no", "")):
+    address = proxies.get(target.scheme) or proxies.get("all")
+    if not address or proxy_bypass(host) or is_excepted(host, port, proxies.get("no", "")):
         return None
-    proxy = _split(given if "://" in given else f"http://{given}")
+    proxy = _split(address if "://" in address else f"http://{address}")
     if proxy is None:
-        raise BadProxy(f"the proxy {_shown(given)} is no web address")
+        raise BadProxy(f"the proxy {_shown(address)} is no web address")
     if proxy.scheme != "http":
-        raise BadProxy(f"the proxy {_shown(given)} is of a kind that is not known here; one by http:// is")
+        raise BadProxy(f"the proxy {_shown(address)} is of a kind that is not known here; one by http:// is")
     return proxy
 
 

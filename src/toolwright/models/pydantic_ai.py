@@ -117,8 +117,8 @@ class PydanticAIModel:
 def _identity_errors() -> tuple[type[Exception], ...]:
     """Return the errors that clients of Amazon and Google raise when nobody gives them credentials."""
     places = (("botocore.exceptions", "BotoCoreError"), ("google.auth.exceptions", "GoogleAuthError"))
-    found = (getattr(sys.modules.get(module), name, None) for module, name in places)
-    return tuple(kind for kind in found if isinstance(kind, type))
+    classes = (getattr(sys.modules.get(module), name, None) for module, name in places)
+    return tuple(kind for kind in classes if isinstance(kind, type))
 
 
 class _Library:
@@ -183,8 +183,8 @@ class _Library:
                 )
 
     def _content(self, content: Sequence[str | Attachment], info: ModelInfo) -> list[Any]:
-        given = [part if isinstance(part, str) else media_of(part, info.accepts) for part in content]
-        return [self._media(part) if isinstance(part, Media) else part for part in given if part]
+        pieces = [part if isinstance(part, str) else media_of(part, info.accepts) for part in content]
+        return [self._media(part) if isinstance(part, Media) else part for part in pieces if part]
 
     def _media(self, media: Media) -> Any:
         if not media.url:
@@ -262,8 +262,8 @@ def _delta(delta: Any) -> Iterator[Event]:
 
 def _signature(part: Any, *names: str) -> Json:
     kept = {name: getattr(part, name) for name in (*names, "provider_details")}
-    found = {name: value for name, value in kept.items() if value is not None}
-    return {**found, "provider_name": part.provider_name} if found else {}
+    usage = {name: value for name, value in kept.items() if value is not None}
+    return {**usage, "provider_name": part.provider_name} if usage else {}
 
 
 def _usage(usage: Any) -> Usage:

@@ -94,10 +94,10 @@ def _from_litellm(value: Json) -> dict[str, Json]:
         provider = _LITELLM.get(str(record.get("litellm_provider")))
         model = key.partition("/")[2] if "/" in key and not key.startswith(("openai/", "anthropic/")) else key
         if provider and _is_for_us(model, record):
-            made = _record(record, own_context=provider != "openai")
+            row = _record(record, own_context=provider != "openai")
             if record["mode"] == "responses" and provider != "openai":
-                made["provider"] = {"api": "openai-responses"}
-            lists.setdefault(provider, {})[model] = made
+                row["provider"] = {"api": "openai-responses"}
+            lists.setdefault(provider, {})[model] = row
     for models in lists.values():
         for model in [one for one in models if _DATED.sub("", one) in models and _DATED.search(one)]:
             del models[model]
@@ -116,11 +116,11 @@ def _is_for_us(model: str, record: Json) -> bool:
 
 
 def _record(record: Json, *, own_context: bool) -> Json:
-    given, output = int(record["max_input_tokens"]), int(record.get("max_output_tokens") or 0)
+    context, output = int(record["max_input_tokens"]), int(record.get("max_output_tokens") or 0)
     limit = (
-        {"context": given, "output": output}
+        {"context": context, "output": output}
         if own_context
-        else {"context": given + output, "output": output, "input": given}
+        else {"context": context + output, "output": output, "input": context}
     )
     flags = {
         "image": "supports_vision",
@@ -128,15 +128,15 @@ def _record(record: Json, *, own_context: bool) -> Json:
         "audio": "supports_audio_input",
         "video": "supports_video_input",
     }
-    made: Json = {
+    row: Json = {
         "limit": limit,
         **({"cost": _cost(record)} if "input_cost_per_token" in record else {}),
         "modalities": {"input": ["text", *(kind for kind, flag in flags.items() if record.get(flag))]},
         "reasoning": bool(record.get("supports_reasoning")),
     }
     if record.get("deprecation_date"):
-        made["until"] = record["deprecation_date"]
-    return made
+        row["until"] = record["deprecation_date"]
+    return row
 
 
 def _cost(record: Json, suffix: str = "") -> Json:

@@ -91,10 +91,10 @@ def _inlined(schema: Any, root: Mapping[str, Any], open_refs: tuple[str, ...]) -
 
 
 def _pointed_at(reference: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Any = root
+    target: Any = root
     for step in reference.removeprefix("#").split("/")[1:]:
-        found = found.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(found, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+        target = target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, Mapping) else None
+    return target if isinstance(target, Mapping) else {}
 
 
 def _object_at_top(schema: Mapping[str, Any]) -> Json:

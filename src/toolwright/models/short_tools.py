@@ -16,11 +16,11 @@ LONGEST_OF_ARGUMENT = 80
 def short_spec(spec: ToolSpec) -> ToolSpec:
     """The same tool: what it does in its first sentences, its arguments by their first words."""
     properties = spec.schema.get("properties") or {}
-    shown = {name: _short_argument(value) for name, value in properties.items()}
+    arguments = {name: _short_argument(value) for name, value in properties.items()}
     return ToolSpec(
         name=spec.name,
         description=_short_description(spec.description),
-        schema={**spec.schema, **({"properties": shown} if shown else {})},
+        schema={**spec.schema, **({"properties": arguments} if arguments else {})},
     )
 
 

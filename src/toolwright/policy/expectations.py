@@ -58,10 +58,10 @@ def _is_json(argument: str) -> bool:
 def read_expectations(text: str, name: str) -> list[Expectation]:
     """The lines of a file; empty ones and those that begin with # are passed over."""
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
-    found = [_read(number, line) for number, line in lines if line and not line.startswith("#")]
-    if not found:
+    rows = [_read(number, line) for number, line in lines if line and not line.startswith("#")]
+    if not rows:
         raise UsageError(f"{name} has no line to test. Write some of the form: {FORM}")
-    return found
+    return rows
 
 
 def _read(number: int, line: str) -> Expectation:

@@ -81,8 +81,8 @@ async def requests_of(workspace: Workspace, session: Session, tool: str, argumen
     if tool not in workspace.registry:
         known = permissions_of(workspace, session)
         if tool not in known:
-            told = unknown("tool or permission", tool, [*workspace.registry.ids(), *known])
-            raise UsageError(f"{told[0].upper()}{told[1:]}{'' if told.endswith('?') else '.'}")
+            message = unknown("tool or permission", tool, [*workspace.registry.ids(), *known])
+            raise UsageError(f"{message[0].upper()}{message[1:]}{'' if message.endswith('?') else '.'}")
         return [Request(permission=tool, patterns=(argument or "*",))], ""
     result, log = await dry_run(workspace, session, tool, arguments_for(tool, argument))
     if result.error is not None and not isinstance(result.error, DryRunOver) and not is_refusal(result.error):

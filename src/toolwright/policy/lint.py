@@ -72,10 +72,10 @@ def lint(
 ) -> list[Finding]:
     """The faults of all rules that hold in a workspace, in the order they are written; `tools` are no slips."""
     known = (*PERMISSIONS, *tools)
-    found: dict[tuple[str, str], Finding] = {}
+    findings: dict[tuple[str, str], Finding] = {}
     for finding in (*_repeated(sources), *_of_all(agents, known, home)):
-        found.setdefault((finding.rule.source, str(finding.rule)), finding)
-    return sorted(found.values(), key=lambda one: place(one.rule))
+        findings.setdefault((finding.rule.source, str(finding.rule)), finding)
+    return sorted(findings.values(), key=lambda one: place(one.rule))
 
 
 def _of_all(agents: Agents, known: Collection[str], home: Path | None) -> Iterator[Finding]:
@@ -211,11 +211,11 @@ def _repeated(sources: Sequence[Source]) -> Iterator[Finding]:
         last: dict[KeyPath, Rule] = {}
         for path, position in reversed(list(entries(source.text))):
             below = path[path.index("permission") + 1 :] if "permission" in path else ()
-            said = _ACTION.match(source.text, position.offset)
-            if not below or said is None:
+            match = _ACTION.match(source.text, position.offset)
+            if not below or match is None:
                 continue
             permission, pattern = str(below[0]), str(below[1]) if len(below) > 1 else "*"
-            action = next(one for one in STRICTNESS if one == said[1])
+            action = next(one for one in STRICTNESS if one == match[1])
             rule = Rule(permission, pattern, action, f"{source.name}:{position.line}")
             by = last.setdefault(path, rule)
             if by is not rule:

@@ -45,10 +45,10 @@ def agents_under(workspace: Workspace, file: Path) -> Agents:
     )
     source = reader.file(file.resolve(), "user")
     home = workspace.folders.home
-    said: dict[str, Any] = source.value.get("agent", {})
+    described: dict[str, Any] = source.value.get("agent", {})
 
     def ruled(agent: Agent) -> Agent:
-        own = rules_of(said.get(agent.name, {}), source, ("agent", agent.name), home)
+        own = rules_of(described.get(agent.name, {}), source, ("agent", agent.name), home)
         return replace(agent, user_rules=own, project_rules=())
 
     general = Layer("user", rules_of(source.value, source, (), home))
@@ -60,7 +60,7 @@ async def simulate(records: Workspace, judge: Workspace, file: Path, sessions: i
     """The calls of the last sessions whose decision changes; `judge` keeps nothing of what it is asked."""
     other = agents_under(judge, file)
     known: dict[str, tuple[str, str, str, str]] = {}
-    found = []
+    differences = []
     for info in await _chosen(records, sessions):
         for agent, part in calls_of(await records.sessions.messages(info.id)):
             if agent not in judge.agents.by_name:
@@ -74,8 +74,8 @@ async def simulate(records: Workspace, judge: Workspace, file: Path, sessions: i
                 changed = ChangedDecision(
                     session=info.id, tool=part.tool, arguments=arguments, was=was, now=now, rule=rule, source=source
                 )
-                found.append(changed)
-    return found
+                differences.append(changed)
+    return differences
 
 
 async def _chosen(records: Workspace, sessions: int) -> Sequence[SessionInfo]:
@@ -110,8 +110,8 @@ def _plain(action: str) -> str:
 
 def _by_its_path(judge: Workspace, call: Wanted, tool: str, arguments: Json) -> Wanted:
     """For a call that the folder of today has no place for: the file it named is what it would ask for."""
-    made = judge.registry[tool]
-    named = arguments.get(made.writes or made.reads or "", "*")
+    definition = judge.registry[tool]
+    named = arguments.get(definition.writes or definition.reads or "", "*")
     path = judge.directory / str(named)
     inside = (str(path.relative_to(judge.directory)),) if path.is_relative_to(judge.directory) else ()
     pattern = PathPattern(str(named), (*inside, str(path))) if named != "*" else "*"

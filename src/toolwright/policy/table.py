@@ -58,9 +58,9 @@ async def _row(workspace: Workspace, one: Expectation) -> Row:
 async def _judged(workspace: Workspace, one: Expectation) -> Row:
     if one.tool in workspace.registry:
         call = Wanted(agent=one.agent, permission=workspace.registry[one.tool].permission, requests=())
-        found = verdict(workspace.agents, call)
-        if found.action == "hidden":
-            return Row(expected=one, call=call, verdict=found, why=f"{one.tool} is not offered to {one.agent}")
+        outcome = verdict(workspace.agents, call)
+        if outcome.action == "hidden":
+            return Row(expected=one, call=call, verdict=outcome, why=f"{one.tool} is not offered to {one.agent}")
         if one.action == "hidden" and not one.argument:
             offered = Verdict(action="offered")
             return Row(expected=one, call=None, verdict=offered, why=f"{one.tool} is offered to {one.agent}")
@@ -68,10 +68,10 @@ async def _judged(workspace: Workspace, one: Expectation) -> Row:
     else:
         arguments = {}
     call = await wanted(workspace, one.agent, one.tool, arguments, one.argument)
-    found = verdict(workspace.agents, call)
+    outcome = verdict(workspace.agents, call)
     if call.error is not None and not is_refusal(call.error):
         return _wrong(one, str(call.error))
-    return Row(expected=one, call=call, verdict=found, why=_why(found, call))
+    return Row(expected=one, call=call, verdict=outcome, why=_why(outcome, call))
 
 
 def _wrong(one: Expectation, why: str) -> Row:
@@ -88,14 +88,14 @@ def _why(found: Verdict, call: Wanted) -> str:
 
 def rules_of(agents: Agents, chosen: Callable[[Rule], bool] = is_written) -> list[Rule]:
     """The rules that a table should meet: those somebody has written, unless others are chosen."""
-    found: dict[tuple[str, str], Rule] = {}
+    by_pair: dict[tuple[str, str], Rule] = {}
     for layer in (agents.defaults, *agents.general, agents.protected, agents.run_later, *agents.managed):
-        found.update(((rule.source, str(rule)), rule) for rule in layer.rules if chosen(rule))
+        by_pair.update(((rule.source, str(rule)), rule) for rule in layer.rules if chosen(rule))
     for agent in agents.by_name.values():
         for name in _AGENT_RULES:
             rules: tuple[Rule, ...] = getattr(agent, name)
-            found.update(((rule.source, str(rule)), rule) for rule in rules if chosen(rule))
-    return list(found.values())
+            by_pair.update(((rule.source, str(rule)), rule) for rule in rules if chosen(rule))
+    return list(by_pair.values())
 
 
 def unmet(rows: Sequence[Row], rules: Sequence[Rule]) -> list[Rule]:

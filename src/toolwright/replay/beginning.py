@@ -46,7 +46,7 @@ def rewind(records: Workspace, entries: Sequence[JournalEntry], copy: Path) -> N
     first: dict[str, JournalEntry] = {}
     for entry in entries:
         first.setdefault(entry.path, entry)
-    made = {name for entry in entries for name in entry.made}
+    created = {name for entry in entries for name in entry.made}
     for path, entry in first.items():
         if not Path(path).is_relative_to(folder):
             continue
@@ -59,7 +59,7 @@ def rewind(records: Workspace, entries: Sequence[JournalEntry], copy: Path) -> N
             place.symlink_to(body.target)
         elif body is not None:
             place.write_bytes(body)
-    for name in sorted(made, key=len, reverse=True):
+    for name in sorted(created, key=len, reverse=True):
         if Path(name).is_relative_to(folder):
             emptied = copy / Path(name).relative_to(folder)
             if not emptied.is_symlink() and emptied.is_dir() and not any(emptied.iterdir()):
@@ -82,15 +82,15 @@ def changed_since(folder: Path, messages: Sequence[Message], entries: Sequence[J
     """Return others' changes after the last message: the copy has them as they are now, but for repositories' own."""
     rewound = {entry.path for entry in entries}
     end = max((_end(message) for message in messages), default=0)
-    found: list[str] = []
+    lines: list[str] = []
     for above, folders, names in os.walk(folder):
         folders[:] = sorted(set(folders) - {".git"})
         for path in (Path(above, name) for name in sorted(names)):
             if str(path) not in rewound and path.lstat().st_mtime > end / 1000:
-                found.append(str(path.relative_to(folder)))
-                if len(found) == MOST_CHANGED:
-                    return tuple(found)
-    return tuple(found)
+                lines.append(str(path.relative_to(folder)))
+                if len(lines) == MOST_CHANGED:
+                    return tuple(lines)
+    return tuple(lines)
 
 
 def _end(message: Message) -> float:

@@ -77,11 +77,11 @@ def _opening(records: Workspace) -> Json:
 
 async def children_of(records: Workspace, session_id: str) -> dict[str, Sequence[Message]]:
     """The messages of every session below one."""
-    found: dict[str, Sequence[Message]] = {}
+    children: dict[str, Sequence[Message]] = {}
     for child in await records.sessions.children(session_id):
-        found[child.id] = await records.sessions.messages(child.id)
-        found |= await children_of(records, child.id)
-    return found
+        children[child.id] = await records.sessions.messages(child.id)
+        children |= await children_of(records, child.id)
+    return children
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -101,14 +101,14 @@ class _Time:
 
 def _times(session: str, messages: Sequence[Message], children: Children) -> dict[str, _Time]:
     """Those of all calls of a session and of the sessions below it."""
-    found: dict[str, _Time] = {}
+    times: dict[str, _Time] = {}
     for part in (part for message in messages for part in message.parts.values() if isinstance(part, ToolPart)):
         span = getattr(part.state, "time", None)
         if span is not None and span.end is not None:
-            found[part.call_id] = _Time(session=session, start=span.start, end=span.end)
+            times[part.call_id] = _Time(session=session, start=span.start, end=span.end)
         if child := child_of(part):
-            found |= _times(child, during(part, children(child)), children)
-    return found
+            times |= _times(child, during(part, children(child)), children)
+    return times
 
 
 @record(slots=True, kw_only=True)

@@ -42,8 +42,8 @@ class FieldNote:
 def notes_of(record: Any) -> Mapping[str, FieldNote]:
     """The fields that a file may set, by their key."""
     hints = get_type_hints(record, include_extras=True)
-    found = (_note(name, hints[name], record.defaults.get(name)) for name in record.names)
-    return {note.key: note for note in found if note.setting is not None or note.section}
+    notes = (_note(name, hints[name], record.defaults.get(name)) for name in record.names)
+    return {note.key: note for note in notes if note.setting is not None or note.section}
 
 
 def _note(name: str, hint: Any, default: Any) -> FieldNote:
@@ -107,13 +107,13 @@ def _hint_schema(hint: Any) -> Json:
 
 def read(record: type[T], value: Mapping[str, Any]) -> T:
     """The record that a checked JSON object stands for. Keys it does not know are passed over."""
-    made: Any = record
-    notes = notes_of(made)
-    given = {notes[key].name: _read(notes[key], entry) for key, entry in value.items() if key in notes}
-    if "said" in made.names:
-        given["said"] = dict(value)
-    found: T = made(**given)
-    return found
+    kind: Any = record
+    notes = notes_of(kind)
+    values = {notes[key].name: _read(notes[key], entry) for key, entry in value.items() if key in notes}
+    if "said" in kind.names:
+        values["said"] = dict(value)
+    result: T = kind(**values)
+    return result
 
 
 def _read(note: FieldNote, value: Any) -> Any:

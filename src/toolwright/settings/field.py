@@ -94,19 +94,19 @@ def refusing(current: str, said: str) -> str:
 
 def lower_limits(current: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
     """Limits of output that are nowhere above the current ones, the general or those of the same agent or tool."""
-    found = _lower(current, said)
+    lower = _lower(current, said)
     for group in ("agent", "tool"):
         entries = {
             name: _lower({**current, **current.get(group, {}).get(name, {})}, limits)
             for name, limits in said.get(group, {}).items()
         }
-        found |= {group: entries} if entries else {}
-    return found
+        lower |= {group: entries} if entries else {}
+    return lower
 
 
 def _lower(current: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    found = {key: min(said[key], current[key]) for key in ("max_lines", "max_bytes") if key in said}
-    return found | {key: value for key, value in said.items() if key == "direction"}
+    limits = {key: min(said[key], current[key]) for key in ("max_lines", "max_bytes") if key in said}
+    return limits | {key: value for key, value in said.items() if key == "direction"}
 
 
 def _holds(outer: str, place: str) -> bool:

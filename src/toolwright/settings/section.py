@@ -38,5 +38,5 @@ class Section:
         return id(type(self))
 
     def __repr__(self) -> str:
-        said = (f"{name}={value!r}" for name, value in self.__dict__.items() if value != self.defaults.get(name))
-        return f"{type(self).__name__}({', '.join(said)})"
+        fields = (f"{name}={value!r}" for name, value in self.__dict__.items() if value != self.defaults.get(name))
+        return f"{type(self).__name__}({', '.join(fields)})"

@@ -63,16 +63,16 @@ class Foreign:
     def sources(self) -> list[Source]:
         """The files that name MCP servers, weakest first; of two servers with one name the later counts."""
         entries = (one for one in self._server_files() if one[1].is_dir() or self._is_read(one[1], one[2]))
-        made = [source for entry in entries if (source := self._source(*entry)) is not None]
+        sources = [source for entry in entries if (source := self._source(*entry)) is not None]
         # What is left out later, because the project is not trusted, takes no place from anything.
-        counting = [source for source in made if self.reading.trusted or source.level != "project"]
+        counting = [source for source in sources if self.reading.trusted or source.level != "project"]
         last = {name: source.name for source in counting for name in source.value["mcp"]}
         for source in counting:
             servers = source.value["mcp"]
             for name in [name for name in servers if last[name] != source.name]:
                 del servers[name]
                 self._leave_out(Path(source.name), name, f"{last[name]} names one too")
-        return [source for source in made if source.value["mcp"]]
+        return [source for source in sources if source.value["mcp"]]
 
     def _is_read(self, file: Path, level: Level) -> bool:
         return file.is_file() and self.reading.admits(file, level)
@@ -116,7 +116,7 @@ class Foreign:
 
     def agent_sources(self) -> list[AgentSource]:
         """The agents of Claude Code."""
-        found: dict[str, AgentSource] = {}
+        agents: dict[str, AgentSource] = {}
         keepers = self._keepers() if "agents" in self.wanted.claude else ()
         places: list[tuple[Path, Level, str]] = [
             (keeper / ".claude" / "agents", level, "") for keeper, level in keepers
@@ -125,8 +125,8 @@ class Foreign:
         for folder, level, prefix in places:
             for file in sorted(folder.rglob("*.md"))[:MOST_AGENTS] if folder.is_dir() else ():
                 if self.reading.admits(file, level):
-                    self._agent(file, level, prefix, found)
-        return list(found.values())
+                    self._agent(file, level, prefix, agents)
+        return list(agents.values())
 
     def _agent(self, file: Path, level: Level, prefix: str, found: dict[str, AgentSource]) -> None:
         from toolwright.config.markdown import read_document
@@ -177,7 +177,7 @@ class Foreign:
         self, program: str, file: Path, level: Level, listed: "Callable[[], _Listed]", translate: Server
     ) -> Source | None:
         try:
-            said = listed()
+            listing = listed()
         except ConfigError as error:
             self.found.append(Found(program=program, kind="MCP servers", name="all", file=file, reason=str(error)))
             return None
@@ -185,15 +185,15 @@ class Foreign:
         confined = level == "project" and not self.reading.trusted
         variables = Variables(environment={} if confined else self.reading.environment, secrets=self.reading.secrets)
         servers: Json = {}
-        for name, entry in said.servers.items():
+        for name, entry in listing.servers.items():
             try:
-                servers[name] = self._server(name, entry, said, variables, translate)
+                servers[name] = self._server(name, entry, listing, variables, translate)
                 reason = ""
             except NotUnderstood as error:
                 reason = str(error)
             self.found.append(Found(program=program, kind="MCP servers", name=name, file=file, reason=reason))
-        renamed: dict[KeyPath, KeyPath] = {("mcp", name): (*said.path, name) for name in servers}
-        return Source(str(file), level, {"mcp": servers}, said.text, renamed)
+        renamed: dict[KeyPath, KeyPath] = {("mcp", name): (*listing.path, name) for name in servers}
+        return Source(str(file), level, {"mcp": servers}, listing.text, renamed)
 
     def _server(self, name: str, entry: Any, said: "_Listed", variables: Variables, translate: Server) -> Json:
         if name in self.servers:
@@ -202,10 +202,10 @@ class Foreign:
             raise NotUnderstood(reason)
         if not isinstance(entry, dict):
             raise NotUnderstood("it is not an object")
-        made = translate(entry, variables)
-        if problems := problems_with({"mcp": {name: made}}, config_schema()):
+        server = translate(entry, variables)
+        if problems := problems_with({"mcp": {name: server}}, config_schema()):
             raise NotUnderstood(f"{problems[0]}")
-        return made
+        return server
 
     def _leave_out(self, file: Path, name: str, reason: str) -> None:
         for at, one in enumerate(self.found):
@@ -213,13 +213,13 @@ class Foreign:
                 self.found[at] = replace(one, reason=reason)
 
     def _claude(self, file: Path, level: Level) -> "_Listed":
-        text, said = _json(file)
+        text, document = _json(file)
         if level == "project":
             return _Listed(
-                servers=_object(said.get("mcpServers"), file), text=text, path=("mcpServers",), refused=self._off()
+                servers=_object(document.get("mcpServers"), file), text=text, path=("mcpServers",), refused=self._off()
             )
-        own = _mapping(_mapping(said.get("projects")).get(str(self.reading.root)))
-        both = _object(said.get("mcpServers"), file) | _object(own.get("mcpServers"), file)
+        own = _mapping(_mapping(document.get("projects")).get(str(self.reading.root)))
+        both = _object(document.get("mcpServers"), file) | _object(own.get("mcpServers"), file)
         return _Listed(servers=both, text=text, path=("mcpServers",), refused=_named_off(own, "disabledMcpServers"))
 
     def _off(self) -> Callable[[str], str]:
@@ -228,12 +228,12 @@ class Foreign:
         files = [home / ".claude" / "settings.json"]
         for folder in between(self.reading.root, self.reading.directory):
             files += (folder / ".claude" / name for name in ("settings.json", "settings.local.json"))
-        said: list[Mapping[str, Any]] = [_json(file)[1] for file in dict.fromkeys(files) if file.is_file()]
+        settings: list[Mapping[str, Any]] = [_json(file)[1] for file in dict.fromkeys(files) if file.is_file()]
         if (home / ".claude.json").is_file():
             projects = _mapping(_json(home / ".claude.json")[1].get("projects"))
-            said.append(_mapping(projects.get(str(self.reading.root))))
-        checks = [_named_off(one, "disabledMcpjsonServers", "disabledMcpServers") for one in said]
-        checks += [_ruled_off(one) for one in said]
+            settings.append(_mapping(projects.get(str(self.reading.root))))
+        checks = [_named_off(one, "disabledMcpjsonServers", "disabledMcpServers") for one in settings]
+        checks += [_ruled_off(one) for one in settings]
         return lambda name: next((reason for check in checks if (reason := check(name))), "")
 
 
@@ -252,23 +252,23 @@ def _codex(file: Path) -> _Listed:
     import tomllib
 
     try:
-        said = tomllib.loads(read_text(file))
+        document = tomllib.loads(read_text(file))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"it is no TOML: {error}") from error
-    return _Listed(servers=_object(said.get("mcp_servers"), file), text="", path=("mcp_servers",))
+    return _Listed(servers=_object(document.get("mcp_servers"), file), text="", path=("mcp_servers",))
 
 
 def _gemini(file: Path) -> _Listed:
-    text, said = _json(file)
-    rules = _mapping(said.get("mcp"))
-    allowed = rules.get("allowed", said.get("allowMCPServers"))
-    excluded = [*_names(rules.get("excluded")), *_names(said.get("excludeMCPServers"))]
+    text, document = _json(file)
+    rules = _mapping(document.get("mcp"))
+    allowed = rules.get("allowed", document.get("allowMCPServers"))
+    excluded = [*_names(rules.get("excluded")), *_names(document.get("excludeMCPServers"))]
 
     def refused(name: str) -> str:
         off = name in excluded or (allowed is not None and name not in _names(allowed))
         return "Gemini CLI's settings switch it off" if off else ""
 
-    return _Listed(servers=_object(said.get("mcpServers"), file), text=text, path=("mcpServers",), refused=refused)
+    return _Listed(servers=_object(document.get("mcpServers"), file), text=text, path=("mcpServers",), refused=refused)
 
 
 def _named_off(said: Mapping[str, Any], *keys: str) -> Callable[[str], str]:
@@ -290,10 +290,10 @@ def _ruled_off(said: Mapping[str, Any]) -> Callable[[str], str]:
 
 def _json(file: Path) -> tuple[str, Json]:
     text = read_text(file, MOST_BYTES)
-    said = jsonc.parse(text, str(file))
-    if not isinstance(said, dict):
+    document = jsonc.parse(text, str(file))
+    if not isinstance(document, dict):
         raise ConfigError(f"{file}:1: expected an object in braces")
-    return text, said
+    return text, document
 
 
 def _object(value: Any, file: Path) -> Json:

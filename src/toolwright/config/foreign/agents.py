@@ -35,14 +35,14 @@ def claude_agent(head: Json, body: str) -> Json:
     rules = granted(head["tools"]) if head.get("tools") is not None else []
     rules += withheld(head["disallowedTools"]) if head.get("disallowedTools") else []
     rules += _mode(head.get("permissionMode", "default"))
-    found: Json = {"mode": "subagent", "prompt": body, "description": _line(head.get("description"))}
-    found |= {"permission": rules} if rules else {}
-    found |= {"steps": head["maxTurns"]} if "maxTurns" in head else {}
-    found |= {"color": color} if _COLOR.fullmatch(color := str(head.get("color", ""))) else {}
-    found |= {"disable": True} if head.get("disabled") is True else {}
+    agent: Json = {"mode": "subagent", "prompt": body, "description": _line(head.get("description"))}
+    agent |= {"permission": rules} if rules else {}
+    agent |= {"steps": head["maxTurns"]} if "maxTurns" in head else {}
+    agent |= {"color": color} if _COLOR.fullmatch(color := str(head.get("color", ""))) else {}
+    agent |= {"disable": True} if head.get("disabled") is True else {}
     # A short name such as `sonnet` is one of theirs; the session's own model is used.
     model = head.get("model")
-    return found | ({"model": model} if isinstance(model, str) and "/" in model else {})
+    return agent | ({"model": model} if isinstance(model, str) and "/" in model else {})
 
 
 def _mode(mode: Any) -> list[Json]:

@@ -72,14 +72,14 @@ class _Reading:
             match = _ENTRY.fullmatch(text)
             if match is None:
                 raise NotUnderstood("it is no name of a tool")
-            found = list(self._rules(match[1], match[2], effect))
+            rules = list(self._rules(match[1], match[2], effect))
         except NotUnderstood as error:
             self._not_understood(text, effect, str(error))
             return
-        if any(one["effect"] != effect for one in found):
-            self.narrow += found
+        if any(one["effect"] != effect for one in rules):
+            self.narrow += rules
         else:
-            {"allow": self.allow, "ask": self.ask, "deny": self.deny}[effect].extend(found)
+            {"allow": self.allow, "ask": self.ask, "deny": self.deny}[effect].extend(rules)
 
     def _not_understood(self, text: str, effect: str, reason: str) -> None:
         """An allowance is left out, and so asks; a restriction of something we know restricts all of it."""
@@ -145,15 +145,15 @@ def _base(mode: str, servers: Sequence[str], reading: _Reading) -> list[Json]:
     if mode not in ("default", "acceptEdits", "plan", "manual"):
         reason = _NO_MODE.get(mode, "the mode is not known; what no rule allows is asked")
         reading.notes.append(Note(f"defaultMode {mode}", "looser" if mode == "dontAsk" else "left out", reason))
-    found = asking(_ASKED, servers)
-    found += (rule("bash", f"{name} *", "allow") for name in READ_ONLY)
-    found += (rule("bash", f"git {name} *", "allow") for name in _GIT)
-    found.append(rule("bash", "git * --output*", "ask"))
+    rules = asking(_ASKED, servers)
+    rules += (rule("bash", f"{name} *", "allow") for name in READ_ONLY)
+    rules += (rule("bash", f"git {name} *", "allow") for name in _GIT)
+    rules.append(rule("bash", "git * --output*", "ask"))
     if mode == "acceptEdits":
-        found.append(rule("edit", "*", "allow"))
+        rules.append(rule("edit", "*", "allow"))
     if mode == "plan":
-        found.append(rule("edit", "*", "deny"))
-    return found
+        rules.append(rule("edit", "*", "deny"))
+    return rules
 
 
 def _texts(value: Any) -> list[str]:

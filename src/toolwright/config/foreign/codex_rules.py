@@ -38,7 +38,7 @@ class PrefixRule:
 
 def codex_rules(texts: Sequence[str], settings: Sequence[Json] = (), *, base: bool = True) -> Converted:
     """Return the rules of several files, and of the settings beside them what concerns all commands."""
-    found: dict[str, list[Json]] = {effect: [] for effect in _ORDER}
+    rules: dict[str, list[Json]] = {effect: [] for effect in _ORDER}
     notes: list[Note] = []
     for text in texts:
         for one in prefix_rules(text, notes):
@@ -46,13 +46,13 @@ def codex_rules(texts: Sequence[str], settings: Sequence[Json] = (), *, base: bo
             try:
                 if one.effect == "allow" and any(set("*?") & set(word) for word in sum(one.words, ())):
                     raise NotUnderstood("a star in a word is any text here")
-                found[one.effect] += (rule("bash", pattern, one.effect) for pattern in one.patterns)
+                rules[one.effect] += (rule("bash", pattern, one.effect) for pattern in one.patterns)
             except NotUnderstood as error:
                 notes.append(Note(piece, "stricter" if one.effect == "allow" else "left out", str(error)))
-    if found["allow"]:
+    if rules["allow"]:
         notes.append(Note("allow", "stricter", "there such a command runs outside of the sandbox, here inside"))
     first = _base(settings, notes) if base else []
-    return Converted(rules=(*first, *found["allow"], *found["ask"], *found["deny"]), notes=tuple(dict.fromkeys(notes)))
+    return Converted(rules=(*first, *rules["allow"], *rules["ask"], *rules["deny"]), notes=tuple(dict.fromkeys(notes)))
 
 
 def prefix_rules(text: str, notes: list[Note]) -> Iterator[PrefixRule]:
@@ -68,8 +68,8 @@ def prefix_rules(text: str, notes: list[Note]) -> Iterator[PrefixRule]:
             continue
         name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
         if not isinstance(call, ast.Call) or name != "prefix_rule" or call.args:
-            shown = ast.unparse(statement).splitlines()[0][:80]
-            notes.append(Note(shown, "left out", "only prefix_rule with named values is understood"))
+            line = ast.unparse(statement).splitlines()[0][:80]
+            notes.append(Note(line, "left out", "only prefix_rule with named values is understood"))
             continue
         try:
             yield _prefix_rule({str(word.arg): ast.literal_eval(word.value) for word in call.keywords})
@@ -98,15 +98,15 @@ def _commands(value: Any) -> tuple[str, ...]:
 
 def _base(settings: Sequence[Json], notes: list[Note]) -> list[Json]:
     """The strictest that the settings say of all commands; the last that says a thing counts."""
-    said: Json = {}
+    policies: Json = {}
     for one in settings:
-        said |= {key: one[key] for key in ("approval_policy", "sandbox_mode") if key in one}
-    found: list[Json] = []
-    if said.get("approval_policy") == "untrusted":
-        found += asking(("bash",), ())
-        found += (rule("bash", f"{name} *", "allow") for name in READ_ONLY)
-    if said.get("sandbox_mode") == "read-only":
-        found += asking(("edit",), ())
-    if said.get("sandbox_mode") == "danger-full-access":
+        policies |= {key: one[key] for key in ("approval_policy", "sandbox_mode") if key in one}
+    rules: list[Json] = []
+    if policies.get("approval_policy") == "untrusted":
+        rules += asking(("bash",), ())
+        rules += (rule("bash", f"{name} *", "allow") for name in READ_ONLY)
+    if policies.get("sandbox_mode") == "read-only":
+        rules += asking(("edit",), ())
+    if policies.get("sandbox_mode") == "danger-full-access":
         notes.append(Note("sandbox_mode danger-full-access", "stricter", "commands stay in the sandbox here"))
-    return found
+    return rules

@@ -41,14 +41,14 @@ _PLAIN = re.compile(r"(?:[A-Za-z0-9_ /:=@,-]|\\[.+()\[\]{}|/-])*")
 def gemini_rules(tiers: Sequence[Sequence[Json]], servers: Sequence[str] = (), *, base: bool = True) -> Converted:
     """Return the rules of several tiers of files, the weakest tier first."""
     notes: list[Note] = []
-    found: list[Json] = asking(_ASKED, servers) if base else []
+    rules: list[Json] = asking(_ASKED, servers) if base else []
     for files in tiers:
         entries = [one for said in files for one in _entries(said.get("rule"))]
         by_priority = sorted(entries, key=_priority, reverse=True)
         # The first that fits wins there, also of two with one priority; here the last.
         for entry in by_priority[::-1]:
-            found += _rules(entry, notes)
-    return Converted(rules=tuple(found), notes=tuple(dict.fromkeys(notes)))
+            rules += _rules(entry, notes)
+    return Converted(rules=tuple(rules), notes=tuple(dict.fromkeys(notes)))
 
 
 def _entries(value: Any) -> list[Json]:
@@ -62,10 +62,10 @@ def _priority(entry: Json) -> float:
 
 def _rules(entry: Json, notes: list[Note]) -> list[Json]:
     effect = _EFFECTS.get(str(entry.get("decision")), "")
-    shown = ", ".join(
+    names = ", ".join(
         f"{key} {entry[key]}" for key in ("toolName", "mcpName", "commandPrefix", "commandRegex") if key in entry
     )
-    piece = f"{entry.get('decision')} {shown}"
+    piece = f"{entry.get('decision')} {names}"
     try:
         if not effect:
             raise NotUnderstood("its decision is not known")
@@ -93,8 +93,8 @@ def _instead(entry: Json, effect: str, piece: str, reason: str, notes: list[Note
 
 
 def _names(entry: Json) -> list[str]:
-    said = entry.get("toolName", "run_shell_command" if "commandPrefix" in entry or "commandRegex" in entry else "*")
-    return [said] if isinstance(said, str) else [str(one) for one in said]
+    tool = entry.get("toolName", "run_shell_command" if "commandPrefix" in entry or "commandRegex" in entry else "*")
+    return [tool] if isinstance(tool, str) else [str(one) for one in tool]
 
 
 def _meant(entry: Json) -> Iterator[tuple[str, str]]:
@@ -129,11 +129,11 @@ def _of_regex(regex: str) -> list[str]:
     """Plain words, `.*`, one group of alternatives: what a regular expression of commands mostly is."""
     group = re.fullmatch(r"([^()]*)\((?:\?:)?([^()]*)\)([^()]*)", regex)
     forms = [f"{group[1]}{one}{group[3]}" for one in group[2].split("|")] if group else [regex]
-    found = []
+    rules = []
     for form in forms:
         pieces = form.replace(r"\s+", " ").split(".*")
         if not all(map(_PLAIN.fullmatch, pieces)):
             raise NotUnderstood("its regular expression is more than words and `.*`")
         text = "*".join(re.sub(r"\\(.)", r"\1", piece) for piece in pieces)
-        found.append(text if text.endswith("*") else f"{text}*")
-    return found
+        rules.append(text if text.endswith("*") else f"{text}*")
+    return rules

@@ -31,8 +31,8 @@ class PermissionSetup:
     def files(self, keeper: Path, *, home: bool) -> list[Path]:
         """Those that there are, the weaker first."""
         patterns = self.home_patterns if home else self.patterns
-        found = [file for pattern in patterns for file in sorted(keeper.glob(pattern))[:MOST_FILES]]
-        return [file for file in found if file.is_file()]
+        files = [file for pattern in patterns for file in sorted(keeper.glob(pattern))[:MOST_FILES]]
+        return [file for file in files if file.is_file()]
 
 
 def _claude(user: Files, project: Files, servers: Sequence[str], base: bool) -> Converted:

@@ -62,8 +62,8 @@ def _read(folder: Path, root: Path) -> ClaudePlugin:
 
 def _places(folder: Path, manifest: Json, kind: str) -> Iterator[Path]:
     """The usual folder of a kind, and those that the manifest names beside it."""
-    said = manifest.get(kind)
-    more = [said] if isinstance(said, str) else said if isinstance(said, list) else []
+    value = manifest.get(kind)
+    more = [value] if isinstance(value, str) else value if isinstance(value, list) else []
     for path in dict.fromkeys([folder / kind, *(_inside(folder, str(one)) for one in more)]):
         if path.is_dir():
             yield path
@@ -71,13 +71,13 @@ def _places(folder: Path, manifest: Json, kind: str) -> Iterator[Path]:
 
 def _piece(folder: Path, manifest: Json, key: str, usual: str, inner: str) -> Json:
     """Return the content of a plugin's file, or of its manifest in place of the file, with its folder filled in."""
-    said = manifest.get(key)
-    if isinstance(said, Mapping):
-        found: Any = said
+    manifest_entry = manifest.get(key)
+    if isinstance(manifest_entry, Mapping):
+        content: Any = manifest_entry
     else:
-        file = _inside(folder, said) if isinstance(said, str) else folder / usual
-        found = _json(file) if file.is_file() else {}
-    value = found.get(inner, found)
+        file = _inside(folder, manifest_entry) if isinstance(manifest_entry, str) else folder / usual
+        content = _json(file) if file.is_file() else {}
+    value = content.get(inner, content)
     return _filled(value, str(folder)) if isinstance(value, dict) else {}
 
 
@@ -97,7 +97,7 @@ def _filled(value: Any, folder: str) -> Any:
 
 
 def _json(file: Path) -> Json:
-    said = jsonc.parse(read_text(file), str(file))
-    if not isinstance(said, dict):
+    document = jsonc.parse(read_text(file), str(file))
+    if not isinstance(document, dict):
         raise ConfigError(f"{file}:1: expected an object in braces")
-    return said
+    return document

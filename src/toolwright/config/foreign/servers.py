@@ -79,31 +79,31 @@ def claude_server(said: Json, variables: Variables) -> Json:
     way = said.get("type", "http" if "url" in said else "stdio")
     if way not in ("stdio", "http", "sse", "streamable-http", "streamableHttp"):
         raise NotUnderstood(f"it is reached by {way!r}, which is not spoken here")
-    found = _local(said) if way == "stdio" else _remote(said, said.get("url"))
+    server = _local(said) if way == "stdio" else _remote(said, said.get("url"))
     if said.get("disabled") is True:
-        found["enabled"] = False
-    return found | _times(said.get("timeout"))
+        server["enabled"] = False
+    return server | _times(said.get("timeout"))
 
 
 def codex_server(said: Json, variables: Variables) -> Json:
     """A table `[mcp_servers.NAME]` of Codex."""
     require_known(said, (*_CODEX, *_CODEX_HARMLESS))
     _require_free_approval(said)
-    found = _remote(said, said["url"]) if "url" in said else _local(said)
+    server = _remote(said, said["url"]) if "url" in said else _local(said)
     handed = said.get("env_vars", [])
     named = [one for one in handed if isinstance(one, str)] if isinstance(handed, list) else []
     if "url" not in said and named:
-        found["environment"] = {name: variables.get(name) for name in named} | found.get("environment", {})
+        server["environment"] = {name: variables.get(name) for name in named} | server.get("environment", {})
     headers = dict(said.get("http_headers") or {})
     headers |= {name: variables.get(str(one)) for name, one in dict(said.get("env_http_headers") or {}).items()}
     if token := said.get("bearer_token_env_var"):
         headers["Authorization"] = f"Bearer {variables.get(str(token))}"
-    found |= {"headers": headers} if headers else {}
-    found |= {"oauth": {"scope": " ".join(map(str, said["scopes"]))}} if isinstance(said.get("scopes"), list) else {}
-    found |= {key: said[key] for key in ("enabled", "enabled_tools", "disabled_tools") if key in said}
+    server |= {"headers": headers} if headers else {}
+    server |= {"oauth": {"scope": " ".join(map(str, said["scopes"]))}} if isinstance(said.get("scopes"), list) else {}
+    server |= {key: said[key] for key in ("enabled", "enabled_tools", "disabled_tools") if key in said}
     seconds = [said.get(key) for key in ("tool_timeout_sec", "startup_timeout_sec")]
     limits = [int(one * 1000) for one in seconds if isinstance(one, int | float)]
-    return found | _times(max([*limits, *filter(None, [said.get("startup_timeout_ms")])], default=None))
+    return server | _times(max([*limits, *filter(None, [said.get("startup_timeout_ms")])], default=None))
 
 
 def gemini_server(said: Json, variables: Variables) -> Json:
@@ -111,9 +111,9 @@ def gemini_server(said: Json, variables: Variables) -> Json:
     require_known(said, (*_GEMINI, *_GEMINI_HARMLESS))
     said = variables.fill(said, _PLAIN)
     address = said.get("httpUrl") or said.get("url")
-    found = _remote(said, address) if address else _local(said)
-    found |= {ours: said[theirs] for theirs, ours in _GEMINI_TOOLS.items() if theirs in said}
-    return found | _times(said.get("timeout"))
+    server = _remote(said, address) if address else _local(said)
+    server |= {ours: said[theirs] for theirs, ours in _GEMINI_TOOLS.items() if theirs in said}
+    return server | _times(said.get("timeout"))
 
 
 _GEMINI_TOOLS = {"includeTools": "enabled_tools", "excludeTools": "disabled_tools"}
@@ -123,15 +123,15 @@ def _local(said: Json) -> Json:
     command, arguments = said.get("command"), said.get("args", [])
     if not isinstance(command, str) or not command or not isinstance(arguments, list):
         raise NotUnderstood("it names neither a program nor an address")
-    found: Json = {"type": "local", "command": [command, *arguments]}
-    found |= {"environment": said["env"]} if said.get("env") else {}
-    return found | ({"cwd": said["cwd"]} if said.get("cwd") else {})
+    server: Json = {"type": "local", "command": [command, *arguments]}
+    server |= {"environment": said["env"]} if said.get("env") else {}
+    return server | ({"cwd": said["cwd"]} if said.get("cwd") else {})
 
 
 def _remote(said: Json, address: Any) -> Json:
-    found: Json = {"type": "remote", "url": address}
-    found |= {"headers": said["headers"]} if said.get("headers") else {}
-    return found | ({"oauth": _login(said["oauth"])} if "oauth" in said else {})
+    server: Json = {"type": "remote", "url": address}
+    server |= {"headers": said["headers"]} if said.get("headers") else {}
+    return server | ({"oauth": _login(said["oauth"])} if "oauth" in said else {})
 
 
 def _login(said: Any) -> Any:
@@ -140,8 +140,8 @@ def _login(said: Any) -> Any:
     require_known(said, (*_LOGIN, *_LOGIN_HARMLESS))
     if said.get("enabled") is False:
         return False
-    found = {_LOGIN[key]: value for key, value in said.items() if key in _LOGIN}
-    return {key: " ".join(map(str, value)) if isinstance(value, list) else value for key, value in found.items()}
+    login = {_LOGIN[key]: value for key, value in said.items() if key in _LOGIN}
+    return {key: " ".join(map(str, value)) if isinstance(value, list) else value for key, value in login.items()}
 
 
 def _times(milliseconds: Any) -> Json:

@@ -43,8 +43,8 @@ async def log_in(
     """The record of a new login; `show` tells the user where to type in what."""
     code = await asyncio.to_thread(_code, service)
     show(f"Open {visible(code.page, lines=False)} and enter the code {visible(code.user_code, lines=False)}")
-    said = await _granted(service, code, pause)
-    return _record(said, {"tokens": service.tokens, "client": service.client, "scope": service.scope})
+    grant = await _granted(service, code, pause)
+    return _record(grant, {"tokens": service.tokens, "client": service.client, "scope": service.scope})
 
 
 def renew(record: Json) -> Json:
@@ -56,10 +56,10 @@ def renew(record: Json) -> Json:
         "refresh_token": text(record, "refresh"),
         "scope": text(record, "scope"),
     }
-    status, said = post(url, form=form)
-    if not text(said, "access_token"):
-        raise refusal(url, status, said)
-    return _record(said, record)
+    status, answer = post(url, form=form)
+    if not text(answer, "access_token"):
+        raise refusal(url, status, answer)
+    return _record(answer, record)
 
 
 def _github(env: Mapping[str, str]) -> Service:
@@ -107,15 +107,15 @@ class Code:
 
 def _code(service: Service) -> Code:
     url = service.codes
-    status, said = post(url, form={"client_id": service.client, "scope": service.scope})
-    if not text(said, "device_code") or not text(said, "user_code"):
-        raise refusal(url, status, said)
+    status, answer = post(url, form={"client_id": service.client, "scope": service.scope})
+    if not text(answer, "device_code") or not text(answer, "user_code"):
+        raise refusal(url, status, answer)
     return Code(
-        user_code=text(said, "user_code"),
-        page=text(said, "verification_uri"),
-        device_code=text(said, "device_code"),
-        interval=_number(said.get("interval"), 5.0),
-        lasts=_number(said.get("expires_in"), 900.0),
+        user_code=text(answer, "user_code"),
+        page=text(answer, "verification_uri"),
+        device_code=text(answer, "device_code"),
+        interval=_number(answer.get("interval"), 5.0),
+        lasts=_number(answer.get("expires_in"), 900.0),
     )
 
 
@@ -126,20 +126,20 @@ async def _granted(service: Service, code: Code, pause: Callable[[float], Awaita
     interval, end = code.interval, time.monotonic() + code.lasts
     while time.monotonic() < end:
         await pause(interval)
-        status, said = await asyncio.to_thread(post, url, form=form)
-        match text(said, "error"):
-            case "" if text(said, "access_token"):
-                return said
+        status, answer = await asyncio.to_thread(post, url, form=form)
+        match text(answer, "error"):
+            case "" if text(answer, "access_token"):
+                return answer
             case "authorization_pending":
                 continue
             case "slow_down":
-                interval = max(interval + 5, _number(said.get("interval"), 0.0))
+                interval = max(interval + 5, _number(answer.get("interval"), 0.0))
             case "access_denied" | "authorization_declined":
                 raise LoginFailed("The login was refused in the browser. Nothing was stored.")
             case "expired_token":
                 break
             case _:
-                raise refusal(url, status, said)
+                raise refusal(url, status, answer)
     raise LoginFailed("Nobody entered the code in time. Try again.")
 
 

@@ -33,14 +33,14 @@ async def log_in(env: Mapping[str, str], show: Callable[[str], None]) -> Json:
 def renew(record: Json) -> Json:
     """The record with a new token."""
     file = Path(text(record, "credentials"))
-    said = _credentials(file)
-    url = safe_address(text(said, "token_uri") or TOKENS)
-    match text(said, "type"):
+    credentials = _credentials(file)
+    url = safe_address(text(credentials, "token_uri") or TOKENS)
+    match text(credentials, "type"):
         case "authorized_user":
-            form = {name: text(said, name) for name in ("client_id", "client_secret", "refresh_token")}
+            form = {name: text(credentials, name) for name in ("client_id", "client_secret", "refresh_token")}
             form["grant_type"] = "refresh_token"
         case "service_account":
-            form = {"grant_type": _JWT, "assertion": _assertion(said, url, file)}
+            form = {"grant_type": _JWT, "assertion": _assertion(credentials, url, file)}
         case other:
             raise LoginFailed(
                 f"{file} holds credentials of the kind {other!r}; only authorized_user and service_account are read "
@@ -53,7 +53,7 @@ def renew(record: Json) -> Json:
         "type": "oauth",
         "login": KIND,
         "credentials": str(file),
-        "project": text(record, "project") or text(said, "quota_project_id"),
+        "project": text(record, "project") or text(credentials, "quota_project_id"),
         "access": text(answer, "access_token"),
         "expires": expiry(answer),
     }

@@ -53,9 +53,9 @@ def _question(verifier: str, callback: str) -> Mapping[str, str]:
 
 def _key(server: str, code: str, verifier: str) -> str:
     url = f"{server}/api/v1/auth/keys"
-    status, said = post(url, json={"code": code, "code_verifier": verifier, "code_challenge_method": "S256"})
-    key = text(said, "key")
+    status, answer = post(url, json={"code": code, "code_verifier": verifier, "code_challenge_method": "S256"})
+    key = text(answer, "key")
     if not key:
-        nested = said.get("error")
-        raise refusal(url, status, nested if isinstance(nested, dict) else said)
+        nested = answer.get("error")
+        raise refusal(url, status, nested if isinstance(nested, dict) else answer)
     return key
