@@ -4,14 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolwright.frames import Headers, Lines
+from toolwright.frames import Headers, LineFraming
 
 MESSAGES = st.lists(st.binary(min_size=1, max_size=200).filter(lambda one: b"\n" not in one and one == one.strip()))
 
 
 @settings(deadline=None)
-@given(messages=MESSAGES, size=st.integers(1, 50), kind=st.sampled_from([Lines, Headers]))
-def test_what_is_packed_comes_out_again(messages: list[bytes], size: int, kind: type[Lines] | type[Headers]) -> None:
+@given(messages=MESSAGES, size=st.integers(1, 50), kind=st.sampled_from([LineFraming, Headers]))
+def test_what_is_packed_comes_out_again(
+    messages: list[bytes], size: int, kind: type[LineFraming] | type[Headers]
+) -> None:
     frames = kind()
     stream = b"".join(map(frames.pack, messages))
     pieces = [stream[start : start + size] for start in range(0, len(stream), size)]
@@ -50,11 +52,11 @@ def test_headers_that_promise_too_much_or_never_come_break_the_stream(stream: by
 
 @pytest.mark.parametrize("size", [1, 100, 5000])
 def test_a_line_that_is_too_long_breaks_the_stream(size: int) -> None:
-    frames = Lines(1000)
+    frames = LineFraming(1000)
     pieces = [b"x" * size for _ in range(0, 2000, size)]
     with pytest.raises(ValueError, match="more than 1,000 bytes"):
         [list(frames.feed(piece)) for piece in pieces]
 
 
 def test_empty_lines_are_no_messages() -> None:
-    assert list(Lines().feed(b"\n\r\n{}\r\n\n[]\n")) == [b"{}", b"[]"]
+    assert list(LineFraming().feed(b"\n\r\n{}\r\n\n[]\n")) == [b"{}", b"[]"]

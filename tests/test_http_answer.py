@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from toolwright.http_answer import BadAnswer, Body, Head, read_head
+from toolwright.http_answer import AnswerBody, BadAnswer, Head, read_head
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_body_ends_where_its_head_says_and_nothing_may_follow(
     for size in (len(data) or 1, 1 if len(data) < 100 else 4096):
         pieces = [data[start : start + size] for start in range(0, len(data), size)]
         try:
-            body = Body(Head(status=status, headers=headers))
+            body = AnswerBody(Head(status=status, headers=headers))
             came = b"".join(part for piece in pieces for part in body.feed(piece))
         except BadAnswer:
             assert content is None
@@ -121,4 +121,4 @@ def test_a_body_ends_where_its_head_says_and_nothing_may_follow(
     ("headers", "is_open"), [({}, True), (CHUNKED, False), ({"content-length": "1"}, False), ({"x": "y"}, True)]
 )
 def test_only_a_body_without_a_length_ends_with_its_connection(headers: dict[str, str], is_open: bool) -> None:
-    assert Body(Head(status=200, headers=headers)).is_open is is_open
+    assert AnswerBody(Head(status=200, headers=headers)).is_open is is_open

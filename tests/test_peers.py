@@ -20,7 +20,7 @@ from toolwright import holders, peers, sockdiag
 from toolwright.ours import PORTS
 from toolwright.peers import listen, noted_ports
 from toolwright.process.keeper.limits import FILE_LOCKS, OUTERMOST
-from toolwright.sockdiag import End
+from toolwright.sockdiag import SocketEnd
 
 SOURCE = Path(toolwright.__file__).parent
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only on Linux the other end can be found")
@@ -162,13 +162,17 @@ def test_the_addresses_of_this_machine_are_known() -> None:
         assert not _end(other).is_here(), other
 
 
-def _end(address: str) -> End:
-    return End.of((address, 1, 0, 0), socket.AF_INET6) if ":" in address else End.of((address, 1), socket.AF_INET)
+def _end(address: str) -> SocketEnd:
+    return (
+        SocketEnd.of((address, 1, 0, 0), socket.AF_INET6)
+        if ":" in address
+        else SocketEnd.of((address, 1), socket.AF_INET)
+    )
 
 
 @linux
 async def test_another_machine_goes_on_to_the_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(End, "is_here", lambda _: False)
+    monkeypatch.setattr(SocketEnd, "is_here", lambda _: False)
     async with listening() as port:
         assert await port.ask(str(OUTERMOST)) == "hello"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from toolwright.frames import Lines
+from toolwright.frames import LineFraming
 from toolwright.rpc import (
     ACP,
     AT_ONCE,
@@ -55,7 +55,7 @@ class Stranger:
 
     def __init__(self, streams: Streams) -> None:
         self.reader, self.writer = streams
-        self.frames = Lines()
+        self.frames = LineFraming()
 
     def say(self, value: Any) -> None:
         text = value if isinstance(value, bytes) else json.dumps(value).encode()

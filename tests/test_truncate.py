@@ -13,7 +13,7 @@ from tests.contexts import HostedContext
 from toolwright.definition import Call, Result, ToolContext, tool
 from toolwright.permission.rules import Rule
 from toolwright.testing import make_session, make_workspace
-from toolwright.truncate import KEPT_DAYS, MAX_BYTES, MAX_LINES, Limits, Truncator, cut
+from toolwright.truncate import KEPT_DAYS, MAX_BYTES, MAX_LINES, OutputLimits, Truncator, cut
 
 
 @tool
@@ -41,7 +41,7 @@ def context(offered: tuple[str, ...]) -> ToolContext:
 
 TEXTS = st.text(alphabet=st.sampled_from("ab\n\r é味😀"), max_size=80)
 LIMITS = st.builds(
-    Limits,
+    OutputLimits,
     max_lines=st.integers(1, 8),
     max_bytes=st.integers(1, 40),
     direction=st.sampled_from(["head", "tail", "both"]),
@@ -53,12 +53,12 @@ def size(text: str) -> int:
 
 
 @given(text=TEXTS, limits=LIMITS)
-@example(text="a\nb\nc", limits=Limits(max_lines=1, max_bytes=40, direction="both"))
-@example(text="\n\n\n", limits=Limits(max_lines=2, max_bytes=1, direction="both"))
-@example(text="a\na", limits=Limits(max_lines=2, max_bytes=2, direction="both"))
-@example(text="a\ud83db" * 9, limits=Limits(max_lines=2, max_bytes=7, direction="head"))
-@example(text="a\ud83db" * 9, limits=Limits(max_lines=2, max_bytes=7, direction="tail"))
-def test_what_is_kept_is_an_end_of_the_text_within_both_limits(text: str, limits: Limits) -> None:
+@example(text="a\nb\nc", limits=OutputLimits(max_lines=1, max_bytes=40, direction="both"))
+@example(text="\n\n\n", limits=OutputLimits(max_lines=2, max_bytes=1, direction="both"))
+@example(text="a\na", limits=OutputLimits(max_lines=2, max_bytes=2, direction="both"))
+@example(text="a\ud83db" * 9, limits=OutputLimits(max_lines=2, max_bytes=7, direction="head"))
+@example(text="a\ud83db" * 9, limits=OutputLimits(max_lines=2, max_bytes=7, direction="tail"))
+def test_what_is_kept_is_an_end_of_the_text_within_both_limits(text: str, limits: OutputLimits) -> None:
     piece = cut(text, limits)
     lines = text.count("\n") + 1
     if piece is None:
@@ -78,7 +78,7 @@ def test_what_is_kept_is_an_end_of_the_text_within_both_limits(text: str, limits
 
 
 @given(text=TEXTS, limits=LIMITS)
-def test_only_a_line_that_does_not_fit_alone_is_cut_inside(text: str, limits: Limits) -> None:
+def test_only_a_line_that_does_not_fit_alone_is_cut_inside(text: str, limits: OutputLimits) -> None:
     piece = cut(text, limits)
     if piece is None or limits.direction == "both":
         return
@@ -89,28 +89,28 @@ def test_only_a_line_that_does_not_fit_alone_is_cut_inside(text: str, limits: Li
         assert "\n" not in piece.tail.rstrip("\n") or text[before] == "\n"
 
 
-TABLE: list[tuple[str, Limits, tuple[str, str, int, str] | None]] = [
-    ("a\nb\nc", Limits(), None),
-    ("\n".join(map(str, range(100))), Limits(max_lines=3), ("0\n1\n2", "", 97, "lines")),
-    ("\n".join(map(str, range(10))), Limits(max_lines=3, direction="tail"), ("", "7\n8\n9", 7, "lines")),
-    ("\n".join(map(str, range(10))), Limits(max_lines=4, direction="both"), ("0\n1", "8\n9", 6, "lines")),
-    ("\n".join(map(str, range(10))), Limits(max_lines=5, direction="both"), ("0\n1", "7\n8\n9", 5, "lines")),
-    ("a" * 1000, Limits(max_bytes=100), ("a" * 100, "", 900, "bytes")),
-    ("a" * 1000, Limits(max_bytes=100, direction="tail"), ("", "a" * 100, 900, "bytes")),
-    ("é" * 10, Limits(max_bytes=5), ("éé", "", 16, "bytes")),
-    ("ab\ncd\nef", Limits(max_bytes=5), ("ab\ncd", "", 3, "bytes")),
-    ("ab\ncd\nef", Limits(max_bytes=4), ("ab", "", 6, "bytes")),
+TABLE: list[tuple[str, OutputLimits, tuple[str, str, int, str] | None]] = [
+    ("a\nb\nc", OutputLimits(), None),
+    ("\n".join(map(str, range(100))), OutputLimits(max_lines=3), ("0\n1\n2", "", 97, "lines")),
+    ("\n".join(map(str, range(10))), OutputLimits(max_lines=3, direction="tail"), ("", "7\n8\n9", 7, "lines")),
+    ("\n".join(map(str, range(10))), OutputLimits(max_lines=4, direction="both"), ("0\n1", "8\n9", 6, "lines")),
+    ("\n".join(map(str, range(10))), OutputLimits(max_lines=5, direction="both"), ("0\n1", "7\n8\n9", 5, "lines")),
+    ("a" * 1000, OutputLimits(max_bytes=100), ("a" * 100, "", 900, "bytes")),
+    ("a" * 1000, OutputLimits(max_bytes=100, direction="tail"), ("", "a" * 100, 900, "bytes")),
+    ("é" * 10, OutputLimits(max_bytes=5), ("éé", "", 16, "bytes")),
+    ("ab\ncd\nef", OutputLimits(max_bytes=5), ("ab\ncd", "", 3, "bytes")),
+    ("ab\ncd\nef", OutputLimits(max_bytes=4), ("ab", "", 6, "bytes")),
 ]
 
 
 @pytest.mark.parametrize(("text", "limits", "expected"), TABLE)
-def test_the_table(text: str, limits: Limits, expected: tuple[str, str, int, str] | None) -> None:
+def test_the_table(text: str, limits: OutputLimits, expected: tuple[str, str, int, str] | None) -> None:
     piece = cut(text, limits)
     assert (piece and (piece.head, piece.tail, piece.removed, piece.unit)) == expected
 
 
 def test_the_mission_limits_are_the_default() -> None:
-    assert (Limits().max_lines, Limits().max_bytes, Limits().direction) == (2000, 51_200, None)
+    assert (OutputLimits().max_lines, OutputLimits().max_bytes, OutputLimits().direction) == (2000, 51_200, None)
     assert (MAX_LINES, MAX_BYTES, KEPT_DAYS) == (2000, 51_200, 7)
 
 
@@ -151,7 +151,7 @@ def test_a_folder_that_is_not_there_has_nothing_to_remove(tmp_path: Path) -> Non
 def test_the_hint_names_only_tools_the_agent_has(
     tmp_path: Path, offered: tuple[str, ...], named: list[str], not_named: list[str]
 ) -> None:
-    truncator = Truncator(folder=tmp_path / "x", limits=Limits(max_lines=1))
+    truncator = Truncator(folder=tmp_path / "x", limits=OutputLimits(max_lines=1))
     result = truncator.apply(Result("1\n2"), ECHO, context(offered))
     hint = result.output.partition("truncated...")[2].replace(str(tmp_path), "")
     assert all(word in hint for word in named)
@@ -160,7 +160,7 @@ def test_the_hint_names_only_tools_the_agent_has(
 
 
 def test_what_a_tool_has_cut_itself_is_left_alone(tmp_path: Path) -> None:
-    truncator = Truncator(folder=tmp_path / "x", limits=Limits(max_lines=1))
+    truncator = Truncator(folder=tmp_path / "x", limits=OutputLimits(max_lines=1))
     for said in (True, False):
         result = truncator.apply(Result("1\n2\n3", truncated=said), ECHO, context(()))
         assert (result.output, result.metadata) == ("1\n2\n3", {"truncated": said})
@@ -214,6 +214,6 @@ def test_a_command_keeps_both_ends_unless_told_otherwise(tmp_path: Path) -> None
     assert Truncator(folder=tmp_path).limits_for("bash", "build", "both").direction == "both"
     assert Truncator(folder=tmp_path).limits_for("read", "build").direction == "head"
     assert (
-        Truncator(folder=tmp_path, limits=Limits(direction="tail")).limits_for("bash", "build", "both").direction
+        Truncator(folder=tmp_path, limits=OutputLimits(direction="tail")).limits_for("bash", "build", "both").direction
         == "tail"
     )

@@ -172,9 +172,9 @@ def load_agents(config: Config, folders: Folders, *, trusted: bool, use: Use = n
 def added_agent(name: str, value: Any, origin: str, home: Path) -> Agent:
     """An agent that a program brings; its rules take away and never grant. ConfigError if it says what none can say."""
     from toolwright.config.reader import checked_agent
-    from toolwright.config.source import Source
+    from toolwright.config.source import SettingsSource
 
-    source = checked_agent(Source(origin, "user", value))
+    source = checked_agent(SettingsSource(origin, "user", value))
     return _overlaid(Agent(name=name), AgentSource(name, source.value, source, narrows=True), home)
 
 

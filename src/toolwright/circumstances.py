@@ -8,7 +8,7 @@ from toolwright.definition import Client, Offer
 from toolwright.extension import Extension
 from toolwright.folders import Folders
 from toolwright.settings import Settings
-from toolwright.truncate import Limits, Truncator
+from toolwright.truncate import OutputLimits, Truncator
 
 
 def given_settings(config: Mapping[str, Any] | None, extensions: Sequence[Extension]) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def is_true(text: str | None) -> bool:
 
 def truncator_of(settings: Settings, folders: Folders, root: Path) -> Truncator:
     section = settings.truncate
-    general = Limits(max_lines=section.max_lines, max_bytes=section.max_bytes, direction=section.direction)
+    general = OutputLimits(max_lines=section.max_lines, max_bytes=section.max_bytes, direction=section.direction)
     return Truncator(
         folder=folders.outputs_of(root),
         everything=folders.tool_output,
@@ -58,8 +58,8 @@ def truncator_of(settings: Settings, folders: Folders, root: Path) -> Truncator:
     )
 
 
-def _limits(said: Any, otherwise: Limits) -> Limits:
-    return Limits(
+def _limits(said: Any, otherwise: OutputLimits) -> OutputLimits:
+    return OutputLimits(
         max_lines=said.max_lines or otherwise.max_lines,
         max_bytes=said.max_bytes or otherwise.max_bytes,
         direction=said.direction or otherwise.direction,

@@ -20,7 +20,7 @@ class Frames(Protocol):
     def pack(self, message: bytes) -> bytes: ...
 
 
-class Lines:
+class LineFraming:
     """Each message is a line."""
 
     def __init__(self, largest: int = LARGEST) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from toolwright.errors import ConfigError
-from toolwright.sockdiag import End, find, listening
+from toolwright.sockdiag import SocketEnd, find, listening
 
 FILE_LOCKS: Final = 10
 """The number of the limit, for which Python has no name."""
@@ -28,7 +28,7 @@ _UNMARKED: Final = resource.RLIM_INFINITY
 _IN_A_BOX: Final = "runs in the sandbox of an agent"
 
 
-class Judge:
+class PeerJudge:
     """Tells programs in boxes from those outside, as seen by this process, which may be in a box itself."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Judge:
         """
         family = connection.family
         try:
-            peer, own = End.of(connection.getpeername(), family), End.of(connection.getsockname(), family)
+            peer, own = SocketEnd.of(connection.getpeername(), family), SocketEnd.of(connection.getsockname(), family)
         except OSError:
             return "it was closed before it could be judged"
         if not peer.is_here():
@@ -97,7 +97,7 @@ class Judge:
 
 def listens_in_a_box(port: int) -> bool:
     """Tell whether a program in a box of ours listens on a port of this machine."""
-    judge = Judge()
+    judge = PeerJudge()
     return any(judge.is_held_in_a_box(inode) for inode in listening(port))
 
 

@@ -96,7 +96,7 @@ class Framed:
         return data
 
 
-class Body:
+class AnswerBody:
     """Decodes the body that belongs to a head. Fed with bytes as they come, it gives the content that is in them."""
 
     def __init__(self, head: Head) -> None:

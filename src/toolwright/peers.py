@@ -78,9 +78,9 @@ class Door(socket.socket):
         self._judge = None
         self._said, self._unsaid = float("-inf"), 0
         if _JUDGES:
-            from toolwright.holders import Judge
+            from toolwright.holders import PeerJudge
 
-            self._judge = Judge()
+            self._judge = PeerJudge()
         # With the protocol named, asyncio sends small answers without waiting for more to say.
         super().__init__(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
 

@@ -137,11 +137,11 @@ def make_languages(workspace: Attended) -> "Languages":
     """The language servers of a workspace; none runs yet."""
     from toolwright.lsp.languages import Languages
     from toolwright.lsp.pool import Pool
-    from toolwright.lsp.servers import Choice, Finder, chosen_servers
+    from toolwright.lsp.servers import Finder, ServerChoice, chosen_servers
 
     section, tree = workspace.settings.lsp, workspace.files.tree
     choices = {
-        name: Choice(
+        name: ServerChoice(
             disabled=one.disabled,
             command=tuple(one.command),
             extensions=tuple(one.extensions),
@@ -169,11 +169,11 @@ def make_languages(workspace: Attended) -> "Languages":
 
 def make_formatters(workspace: Attended) -> "Formatters":
     from toolwright.format.formatting import Formatters
-    from toolwright.format.registry import Choice, Chooser, chosen_formatters
+    from toolwright.format.registry import Chooser, FormatterChoice, chosen_formatters
 
     section, tree = workspace.settings.formatter, workspace.files.tree
     choices = {
-        name: Choice(
+        name: FormatterChoice(
             disabled=one.disabled,
             command=tuple(one.command),
             extensions=tuple(one.extensions),

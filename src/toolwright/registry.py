@@ -36,7 +36,7 @@ def ready(tool: Tool, origin: str = "registered") -> Source:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Clash:
+class ToolClash:
     """A tool that was left out because an earlier one has its name."""
 
     id: str
@@ -55,7 +55,7 @@ class Registry:
     """Where the tools are offered, before a model is chosen."""
     version: int = 0
     """Counts the changes, so that others can tell whether what they remember still holds."""
-    clashes: list[Clash] = field(default_factory=list[Clash])
+    clashes: list[ToolClash] = field(default_factory=list[ToolClash])
     finders: list[Callable[[str], Awaitable[None]]] = field(default_factory=list[Callable[[str], Awaitable[None]]])
     """Each may add a tool that is called and not known, such as one of a server that has not been started."""
     fixed: frozenset[str] = frozenset()
@@ -75,7 +75,7 @@ class Registry:
         for source in sources:
             kept = self._sources.setdefault(source.id, source)
             if kept is not source:
-                clash = Clash(id=source.id, origin=source.origin, kept=kept.origin)
+                clash = ToolClash(id=source.id, origin=source.origin, kept=kept.origin)
                 if clash not in self.clashes:
                     self.clashes.append(clash)
                     log.warning("%s", clash)

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import count
 from typing import Any, Literal, Self
 
-from toolwright.frames import LARGEST, Frames, Headers, Lines
+from toolwright.frames import LARGEST, Frames, Headers, LineFraming
 from toolwright.jsontext import read_json
 from toolwright.record import record
 
@@ -58,7 +58,7 @@ class Dialect:
     """Whether what is no message gets an error for an answer, rather than being passed over as a stray print."""
 
     def frames(self, largest: int) -> Frames:
-        return Headers(largest) if self.framing == "headers" else Lines(largest)
+        return Headers(largest) if self.framing == "headers" else LineFraming(largest)
 
 
 LSP = Dialect(framing="headers", cancel="$/cancelRequest", cancel_key="id")

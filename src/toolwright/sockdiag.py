@@ -41,7 +41,7 @@ class OtherEnd:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class End:
+class SocketEnd:
     """An address and a port, as the network writes them."""
 
     address: bytes
@@ -49,7 +49,7 @@ class End:
     scope: int = 0
 
     @classmethod
-    def of(cls, name: tuple[str, int] | tuple[str, int, int, int], family: int) -> "End":
+    def of(cls, name: tuple[str, int] | tuple[str, int, int, int], family: int) -> "SocketEnd":
         """Read what a socket says of one of its ends. IPv4 within IPv6 becomes what it is."""
         address = socket.inet_pton(family, name[0].partition("%")[0])
         scope = name[3] if len(name) == 4 else 0
@@ -70,7 +70,7 @@ class End:
         return True
 
 
-def find(peer: End, own: End) -> OtherEnd | None:
+def find(peer: SocketEnd, own: SocketEnd) -> OtherEnd | None:
     """Find the socket at `peer` that is connected to ours; None if it is closed, even by half, or cannot be found."""
     answer = _asked(peer, own)
     if not answer and not _asked(own, peer):
@@ -79,7 +79,7 @@ def find(peer: End, own: End) -> OtherEnd | None:
     return _read(answer) if answer else None
 
 
-def _asked(one: End, other: End) -> bytes:
+def _asked(one: SocketEnd, other: SocketEnd) -> bytes:
     """Ask for exactly one socket, which takes as long however many there are; empty if there is none."""
     ends = _ENDS.pack(_number(one), _number(other), one.address, other.address, one.scope, _ANY_COOKIE)
     question = _QUESTION.pack(one.family, _TCP, 0, 0, _ANY_STATE) + ends
@@ -101,11 +101,11 @@ def _read(answer: bytes) -> OtherEnd | None:
     return OtherEnd(uid=uid, inode=inode) if inode and answer[_STATE_AT] == _ESTABLISHED else None
 
 
-def _number(end: End) -> bytes:
+def _number(end: SocketEnd) -> bytes:
     return end.port.to_bytes(2, "big")
 
 
-def _listed(peer: End, own: End) -> OtherEnd | None:
+def _listed(peer: SocketEnd, own: SocketEnd) -> OtherEnd | None:
     """Look for the socket in the lists of all."""
     wanted = {(_written(peer, mapped), _written(own, mapped)) for mapped in (False, True)}
     for table in _TABLES:
@@ -129,7 +129,7 @@ def listening(port: int) -> list[int]:
     return inodes
 
 
-def _written(end: End, mapped: bool) -> str:
+def _written(end: SocketEnd, mapped: bool) -> str:
     """An end as the lists have it: words of the machine's own order, in hexadecimal."""
     address = _MAPPED + end.address if mapped and len(end.address) == 4 else end.address
     return f"{''.join(_words(address))}:{end.port:04X}"

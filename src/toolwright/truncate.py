@@ -25,7 +25,7 @@ FILE_PREFIX = "tool_"
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Limits:
+class OutputLimits:
     """Limits of the output a model is shown, and from which end."""
 
     max_lines: int = MAX_LINES
@@ -44,7 +44,7 @@ class Cut:
     unit: Literal["lines", "bytes"]
 
 
-def cut(text: str, limits: Limits) -> Cut | None:
+def cut(text: str, limits: OutputLimits) -> Cut | None:
     """The text within the limits, in whole lines; None if it is within them already."""
     size = _size(text)
     lines = text.count("\n") + 1
@@ -147,11 +147,11 @@ class Truncator:
     folder: Path
     everything: Path | None = None
     """The folder around it, with those of all projects: age and room are looked at in all of them together."""
-    limits: Limits = Limits()
-    by_agent: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
-    by_tool: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
+    limits: OutputLimits = OutputLimits()
+    by_agent: Mapping[str, OutputLimits] = field(default_factory=dict[str, OutputLimits])
+    by_tool: Mapping[str, OutputLimits] = field(default_factory=dict[str, OutputLimits])
 
-    def limits_for(self, tool: str, agent: str, keep: Direction = "head") -> Limits:
+    def limits_for(self, tool: str, agent: str, keep: Direction = "head") -> OutputLimits:
         limits = self.by_tool.get(tool) or self.by_agent.get(agent) or self.limits
         return limits if limits.direction else replace(limits, direction=keep)
 

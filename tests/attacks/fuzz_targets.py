@@ -27,8 +27,8 @@ from toolwright.errors import ConfigError, ToolError, UsageError
 from toolwright.files.globs import GlobError, literal_folders, parse_glob, parse_ignore_line
 from toolwright.files.paths import Tree
 from toolwright.folders import Folders
-from toolwright.frames import Headers, Lines
-from toolwright.http_answer import BadAnswer, Body, read_head
+from toolwright.frames import Headers, LineFraming
+from toolwright.http_answer import AnswerBody, BadAnswer, read_head
 from toolwright.jsontext import read_json
 from toolwright.models.connect import connect
 from toolwright.models.http import Address
@@ -167,7 +167,7 @@ def read_answer(data: bytes) -> None:
     """However an answer over HTTP is cut into pieces, the same comes of it."""
     head, _, body = data.partition(b"\r\n\r\n")
     size = 1 + len(data) % 7
-    whole, pieces = Body(read_head(head)), Body(read_head(head))
+    whole, pieces = AnswerBody(read_head(head)), AnswerBody(read_head(head))
     one = b"".join(whole.feed(body)) if body else b""
     other = b"".join(part for start in range(0, len(body), size) for part in pieces.feed(body[start : start + size]))
     if (one, whole.done) != (other, pieces.done):
@@ -176,7 +176,7 @@ def read_answer(data: bytes) -> None:
 
 def read_frames(data: bytes) -> None:
     size = 1 + len(data) % 7
-    for frames in (Lines(10_000), Headers(10_000)):
+    for frames in (LineFraming(10_000), Headers(10_000)):
         for start in range(0, len(data), size):
             list(frames.feed(data[start : start + size]))
 

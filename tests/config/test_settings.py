@@ -16,7 +16,7 @@ from toolwright.native_agents import native_agents
 from toolwright.settings import Settings
 from toolwright.settings.derive import leaves
 from toolwright.settings.record import FOREIGN
-from toolwright.truncate import Limits
+from toolwright.truncate import OutputLimits
 
 NOTHING: Any = object()
 
@@ -268,7 +268,7 @@ def test_no_agent_and_no_provider_that_ships_is_a_projects_to_change(project: Pa
 
 def test_the_limits_stand_in_for_those_of_another_module(tmp_path: Path) -> None:
     limits = Settings().truncate
-    assert (limits.max_lines, limits.max_bytes) == (Limits().max_lines, Limits().max_bytes)
+    assert (limits.max_lines, limits.max_bytes) == (OutputLimits().max_lines, OutputLimits().max_bytes)
 
 
 def test_lists_are_joined_at_the_top_alone() -> None:

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from toolwright.config.substitute import Substitution
+from toolwright.config.substitute import Substituter
 from toolwright.errors import ConfigError
 
 
 def fill(folder: Path, value: Any, **environment: str) -> Any:
     home = folder / "home"
     home.mkdir(exist_ok=True)
-    filling = Substitution(folder=folder, home=home, environment=environment, where=lambda path: f"cfg:{path}")
+    filling = Substituter(folder=folder, home=home, environment=environment, where=lambda path: f"cfg:{path}")
     return filling.apply(value)
 
 

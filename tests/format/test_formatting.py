@@ -12,7 +12,7 @@ import pytest
 
 from tests.process.test_scope import marked
 from toolwright.format.formatting import _restore, _state, kept
-from toolwright.format.registry import Choice, Chooser, chosen_formatters, known_formatters
+from toolwright.format.registry import Chooser, FormatterChoice, chosen_formatters, known_formatters
 from toolwright.process.lookup import Lookup
 from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace
@@ -232,7 +232,7 @@ def test_a_formatter_that_may_run_code_of_the_project_waits_for_trust(project: P
     program.chmod(0o755)
     (project / "package.json").write_text('{"devDependencies": {"prettier": "3"}}')
 
-    def wanted(*, trusted: bool, **choices: Choice) -> list[str]:
+    def wanted(*, trusted: bool, **choices: FormatterChoice) -> list[str]:
         chooser = Chooser(
             formatters=chosen_formatters(choices),
             directory=project,
@@ -244,7 +244,7 @@ def test_a_formatter_that_may_run_code_of_the_project_waits_for_trust(project: P
 
     assert wanted(trusted=True) == ["prettier"]
     assert wanted(trusted=False) == []
-    assert wanted(trusted=True, prettier=Choice(disabled=True)) == []
+    assert wanted(trusted=True, prettier=FormatterChoice(disabled=True)) == []
 
 
 def test_what_a_formatter_must_not_change_is_put_back() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from toolwright.lsp.servers import Choice, Finder, LanguageServer, chosen_servers, known_servers, language_id
+from toolwright.lsp.servers import Finder, LanguageServer, ServerChoice, chosen_servers, known_servers, language_id
 from toolwright.process.lookup import Lookup
 
 
@@ -24,7 +24,7 @@ def put(path: Path, text: str = "", *, program: bool = False) -> Path:
     return path
 
 
-def finder(project: Path, bin_folder: Path, *, trusted: bool = True, **choices: Choice) -> Finder:
+def finder(project: Path, bin_folder: Path, *, trusted: bool = True, **choices: ServerChoice) -> Finder:
     return Finder(
         servers=chosen_servers(choices),
         directory=project,
@@ -154,8 +154,8 @@ def test_a_server_installed_with_this_program_is_found_though_it_is_not_on_the_p
 def test_the_settings_disable_change_and_add_servers(project: Path, bin_folder: Path) -> None:
     put(bin_folder / "ty", program=True)
     put(bin_folder / "mine", program=True)
-    off = Choice(disabled=True)
-    mine = Choice(command=("mine", "--stdio"), extensions=(".py", ".mine"), initialization={"a": 1})
+    off = ServerChoice(disabled=True)
+    mine = ServerChoice(command=("mine", "--stdio"), extensions=(".py", ".mine"), initialization={"a": 1})
     found = finder(project, bin_folder, ty=off, mine=mine).for_file(project / "a.py")
     assert [one.server.id for one in found] == ["mine"]
     assert found[0].argv == (str(bin_folder / "mine"), "--stdio")

@@ -8,14 +8,14 @@ import pytest
 from tests.lsp.test_real_servers import PATH
 from toolwright.lsp.client import CHANGED, CREATED, DELETED
 from toolwright.lsp.servers import Finder, known_servers
-from toolwright.lsp.watch import Watch
+from toolwright.lsp.watch import FolderWatch
 from toolwright.process.lookup import Lookup
 from toolwright.testing import make_workspace
 
 
 @pytest.fixture
-def watch(project: Path) -> Watch:
-    return Watch(
+def watch(project: Path) -> FolderWatch:
+    return FolderWatch(
         Finder(
             servers=known_servers(),
             directory=project,
@@ -34,7 +34,7 @@ def put(path: Path, text: str = "") -> Path:
     return path
 
 
-async def test_what_was_created_changed_or_deleted_is_found(project: Path, watch: Watch) -> None:
+async def test_what_was_created_changed_or_deleted_is_found(project: Path, watch: FolderWatch) -> None:
     changed, deleted = put(project / "sub" / "a.py"), put(project / "b.py")
     settings = put(project / "pyproject.toml")
     put(project / "notes.txt")
@@ -51,7 +51,7 @@ async def test_what_was_created_changed_or_deleted_is_found(project: Path, watch
     assert await watch.changes() == {}
 
 
-async def test_of_what_is_installed_only_its_coming_and_going_is_found(project: Path, watch: Watch) -> None:
+async def test_of_what_is_installed_only_its_coming_and_going_is_found(project: Path, watch: FolderWatch) -> None:
     put(project / ".venv" / "pyvenv.cfg")
     packages, modules = project / ".venv" / "lib" / "python3.11" / "site-packages", project / "node_modules"
     put(packages / "old" / "__init__.py")
@@ -66,7 +66,7 @@ async def test_of_what_is_installed_only_its_coming_and_going_is_found(project: 
 
 
 async def test_a_project_that_is_too_large_is_not_watched(
-    project: Path, watch: Watch, monkeypatch: pytest.MonkeyPatch
+    project: Path, watch: FolderWatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(project / "a.py")
     assert await watch.changes() == {}

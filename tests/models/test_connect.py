@@ -11,7 +11,7 @@ from tests.models.replies import Reply
 from tests.models.server import Server
 from toolwright.errors import ConfigError, UsageError
 from toolwright.models.catalog import Catalog
-from toolwright.models.connect import Connections, Key, accounts_of, connect, find_key
+from toolwright.models.connect import Connections, ProviderKey, accounts_of, connect, find_key
 from toolwright.models.model import ModelError, ReplySettings
 from toolwright.models.profiles import profile_of
 
@@ -26,21 +26,21 @@ def provider(**options: Any) -> Any:
 
 def test_the_key_of_the_configuration_comes_first() -> None:
     env, record = {"ANTHROPIC_API_KEY": "env"}, {"type": "api", "key": "file"}
-    assert find_key(provider(apiKey="config"), env, record) == Key(value="config")
-    assert find_key(ANTHROPIC, env, record) == Key(value="env")
-    assert find_key(ANTHROPIC, {}, record) == Key(value="file")
+    assert find_key(provider(apiKey="config"), env, record) == ProviderKey(value="config")
+    assert find_key(ANTHROPIC, env, record) == ProviderKey(value="env")
+    assert find_key(ANTHROPIC, {}, record) == ProviderKey(value="file")
 
 
 @pytest.mark.parametrize(
     ("record", "key"),
     [
-        ({"type": "api", "key": "k"}, Key(value="k")),
-        ({"type": "oauth", "access": "a", "refresh": "r", "expires": 0}, Key(value="a", bearer=True)),
-        ({"type": "oauth", "access": "a", "expires": FAR_FUTURE}, Key(value="a", bearer=True)),
-        ({"type": "wellknown", "key": "NAME", "token": "t"}, Key(value="t")),
+        ({"type": "api", "key": "k"}, ProviderKey(value="k")),
+        ({"type": "oauth", "access": "a", "refresh": "r", "expires": 0}, ProviderKey(value="a", bearer=True)),
+        ({"type": "oauth", "access": "a", "expires": FAR_FUTURE}, ProviderKey(value="a", bearer=True)),
+        ({"type": "wellknown", "key": "NAME", "token": "t"}, ProviderKey(value="t")),
     ],
 )
-def test_every_kind_of_auth_record_has_a_key(record: dict[str, Any], key: Key) -> None:
+def test_every_kind_of_auth_record_has_a_key(record: dict[str, Any], key: ProviderKey) -> None:
     assert find_key(ANTHROPIC, {}, record) == key
 
 
@@ -66,7 +66,7 @@ def test_an_account_with_a_name_has_the_models_of_its_provider_and_a_key_of_its_
     provider = catalog.provider("anthropic@work")
     assert provider.options == {"timeout": 5}
     env = {"ANTHROPIC_API_KEY": "environment"}
-    assert find_key(provider, env, records["anthropic@work"]) == Key(value="office")
+    assert find_key(provider, env, records["anthropic@work"]) == ProviderKey(value="office")
     with pytest.raises(ModelError, match=r"no key for Anthropic \(other\)\. Run `tw auth anthropic@other`"):
         find_key(catalog.provider("anthropic@other"), env, None)
     plain, paid = catalog.find("anthropic/claude-sonnet-4-5"), catalog.find("anthropic@work/claude-sonnet-4-5")

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.models.server import listened_to
 from tests.models.test_tls import certificate
 from tests.waiting import until
-from toolwright.http_answer import HEAD, BadAnswer, Body, Head, read_head
+from toolwright.http_answer import HEAD, AnswerBody, BadAnswer, Head, read_head
 from toolwright.models.connections import KEPT, BadHeader, BadUrl, ConnectionPool, NoConnection, NoWay, Silence
 from toolwright.models.proxies import proxy_of
 
@@ -164,7 +164,7 @@ async def test_what_is_no_answer_is_told(connections: ConnectionPool, answer: by
 def test_chunks_say_the_same_however_they_are_split(contents: list[bytes], cuts: list[int]) -> None:
     data = b"".join(b"%x\r\n%s\r\n" % (len(one), one) for one in contents if one) + b"0\r\n\r\n"
     places = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
-    body = Body(Head(status=200, headers={"transfer-encoding": "chunked"}))
+    body = AnswerBody(Head(status=200, headers={"transfer-encoding": "chunked"}))
     got = [piece for start, end in itertools.pairwise(places) for piece in body.feed(data[start:end])]
     assert b"".join(got) == b"".join(contents)
     assert body.done
@@ -382,7 +382,7 @@ async def test_servers_that_are_not_quite_exact_are_understood(connections: Conn
 def test_compressed_pieces_one_after_the_other_are_one_content() -> None:
     data = gzip.compress(b"one ") + gzip.compress(b"two") + b"\0\0"
     for size in (1, 7, len(data)):
-        body = Body(Head(status=200, headers={"content-encoding": "gzip", "content-length": str(len(data))}))
+        body = AnswerBody(Head(status=200, headers={"content-encoding": "gzip", "content-length": str(len(data))}))
         pieces = [data[start : start + size] for start in range(0, len(data), size)]
         assert b"".join(one for piece in pieces for one in body.feed(piece)) == b"one two"
 

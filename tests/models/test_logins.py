@@ -24,7 +24,7 @@ from toolwright.ids import now
 from toolwright.models.catalog import Catalog
 from toolwright.models.connect import Connections
 from toolwright.models.logins import device, google, openrouter
-from toolwright.models.logins.identity import LoginFailed
+from toolwright.models.logins.identity import ProviderLoginFailed
 from toolwright.models.logins.stored import StoredLogin
 from toolwright.models.model import Model, ModelError
 
@@ -105,7 +105,7 @@ async def test_a_login_on_this_machine_goes_past_the_proxy(server: Server, monke
     ],
 )
 async def test_a_login_that_comes_to_nothing_says_why(server: Server, answer: dict[str, Any], told: str) -> None:
-    with pytest.raises(LoginFailed, match=told):
+    with pytest.raises(ProviderLoginFailed, match=told):
         await log_in_to_github(server, says(answer))
 
 
@@ -128,15 +128,15 @@ async def test_a_person_logs_in_to_azure_and_the_token_is_renewed(server: Server
 
 
 def test_without_an_application_of_ones_own_nobody_is_asked() -> None:
-    with pytest.raises(LoginFailed, match="set TOOLWRIGHT_COPILOT_CLIENT_ID to its client id"):
+    with pytest.raises(ProviderLoginFailed, match="set TOOLWRIGHT_COPILOT_CLIENT_ID to its client id"):
         device.service_of("github-copilot", {})
-    with pytest.raises(LoginFailed, match="set AZURE_TENANT_ID and AZURE_CLIENT_ID"):
+    with pytest.raises(ProviderLoginFailed, match="set AZURE_TENANT_ID and AZURE_CLIENT_ID"):
         device.service_of("azure", {"AZURE_TENANT_ID": "shop"})
 
 
 @pytest.mark.parametrize("address", ["http://github.example", "ftp://localhost", "", "file:///etc/passwd"])
 def test_secrets_go_nowhere_in_the_clear(address: str) -> None:
-    with pytest.raises(LoginFailed, match="not safe to log in at"):
+    with pytest.raises(ProviderLoginFailed, match="not safe to log in at"):
         device.renew({"tokens": address, "client": "c", "refresh": "ghr_secret"})
 
 
@@ -313,14 +313,14 @@ async def test_the_browser_brings_a_code_and_the_proof_gets_the_key(server: Serv
 
 async def test_who_says_no_in_the_browser_gets_no_key(server: Server) -> None:
     server.answer(says({}))
-    with pytest.raises(LoginFailed, match="sent no code back"):
+    with pytest.raises(ProviderLoginFailed, match="sent no code back"):
         await log_in_to_openrouter(server, _refusing)
     assert server.seen == []
 
 
 async def test_a_code_that_openrouter_refuses_is_told(server: Server) -> None:
     server.answer(says({"error": {"code": 403, "message": "Invalid code_verifier"}}, 403))
-    with pytest.raises(LoginFailed, match="gave no token: Invalid code_verifier"):
+    with pytest.raises(ProviderLoginFailed, match="gave no token: Invalid code_verifier"):
         await log_in_to_openrouter(server, _agreeing)
 
 
@@ -398,10 +398,10 @@ def _unpacked(text: str) -> bytes:
 async def test_credentials_that_are_of_no_use_are_named(tmp_path: Path, said: dict[str, Any], told: str) -> None:
     if "private_key" in said and util.find_spec("cryptography") is None:
         told = "cryptography must be installed"
-    with pytest.raises(LoginFailed, match=told):
+    with pytest.raises(ProviderLoginFailed, match=told):
         await google.log_in(credentials(tmp_path, **said), lambda _: None)
 
 
 async def test_missing_credentials_say_how_to_make_them(tmp_path: Path) -> None:
-    with pytest.raises(LoginFailed, match=r"Run `gcloud auth application-default login`"):
+    with pytest.raises(ProviderLoginFailed, match=r"Run `gcloud auth application-default login`"):
         await google.log_in({"HOME": str(tmp_path)}, lambda _: None)

@@ -12,7 +12,7 @@ from toolwright.cli.output import say
 from toolwright.errors import ToolError
 from toolwright.lsp.diagnostics import errors, report
 from toolwright.lsp.languages import Languages
-from toolwright.lsp.servers import Found, LanguageServer
+from toolwright.lsp.servers import LanguageServer, ServerMatch
 from toolwright.lsp.watch import PACKAGES
 from toolwright.workspace import Workspace
 
@@ -83,7 +83,7 @@ async def _row(languages: Languages, server: LanguageServer, *, start: bool) -> 
     return row | (await _started(languages, found) if start else {})
 
 
-async def _started(languages: Languages, found: Found) -> dict[str, Any]:
+async def _started(languages: Languages, found: ServerMatch) -> dict[str, Any]:
     try:
         client = await languages.pool.client(found)
     except ToolError as error:

@@ -12,7 +12,7 @@ from toolwright.folders import Folders
 from toolwright.record import record
 
 if TYPE_CHECKING:
-    from toolwright.config.foreign.found import Found
+    from toolwright.config.foreign.found import ForeignSetup
     from toolwright.config.load import Config
 
 MOST = 1000
@@ -156,7 +156,7 @@ def _in_places(top: Path, places: Sequence[_Place], config: "Config | None", *, 
             yield OtherSetup(program=place.program, kind=place.kind, files=files, why=why)
 
 
-def _read_pieces(found: "Sequence[Found]", config: "Config") -> Iterator[OtherSetup]:
+def _read_pieces(found: "Sequence[ForeignSetup]", config: "Config") -> Iterator[OtherSetup]:
     """The agents and servers that were read, by file; one line for those in use, one for each that is not."""
     for file in dict.fromkeys(one.file for one in found):
         pieces = [one for one in found if one.file == file]

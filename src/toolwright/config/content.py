@@ -56,7 +56,7 @@ _INCLUDED = re.compile(r"\{file:([^{}]{1,1000})\}")
 
 
 @record(frozen=True, slots=True)
-class File:
+class ProjectFile:
     """One file as it is now."""
 
     hash: str
@@ -68,7 +68,7 @@ class TrustedContent:
     """Everything a project would make active in the folder opened."""
 
     root: Path
-    files: Mapping[str, File]
+    files: Mapping[str, ProjectFile]
     """By path from the root."""
     origin: str = ""
     """Where git says the repository comes from."""
@@ -109,7 +109,7 @@ def content_of(directory: Path, folders: Folders, imported: Iterable[str] = ()) 
 @record(slots=True)
 class _Collector:
     root: Path
-    files: dict[str, File] = field(default_factory=dict[str, File])
+    files: dict[str, ProjectFile] = field(default_factory=dict[str, ProjectFile])
 
     def add_folder(self, folder: Path) -> None:
         for parent, names, files in os.walk(folder):
@@ -134,9 +134,9 @@ class _Collector:
         try:
             content = read_bytes(path, MOST_BYTES)
         except (OSError, ValueError):
-            self.files[name] = File(UNREADABLE)
+            self.files[name] = ProjectFile(UNREADABLE)
             return
-        self.files[name] = File(hashlib.sha256(content).hexdigest(), content)
+        self.files[name] = ProjectFile(hashlib.sha256(content).hexdigest(), content)
         for included in self._included(path, content):
             self.add(included)
 

@@ -14,7 +14,7 @@ from toolwright.config.places import config_folders, find_root
 from toolwright.config.reader import SettingsReader
 from toolwright.config.reading import READ
 from toolwright.config.rules import layers_of, reading_rules
-from toolwright.config.source import AgentSource, ConfigFolder, Level, Source
+from toolwright.config.source import AgentSource, ConfigFolder, Level, SettingsSource
 from toolwright.config.trust import Trust
 from toolwright.errors import ConfigError
 from toolwright.folders import Folders
@@ -27,10 +27,19 @@ from toolwright.settings.derive import read as read_settings
 
 if TYPE_CHECKING:
     from toolwright.config.foreign import Foreign
-    from toolwright.config.foreign.found import Found
+    from toolwright.config.foreign.found import ForeignSetup
     from toolwright.config.foreign.plugins import ClaudePlugin
 
-__all__ = ["AgentSource", "Config", "ConfigFolder", "Level", "Source", "check_managed", "find_root", "load_config"]
+__all__ = [
+    "AgentSource",
+    "Config",
+    "ConfigFolder",
+    "Level",
+    "SettingsSource",
+    "check_managed",
+    "find_root",
+    "load_config",
+]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -45,7 +54,7 @@ class Config:
     trusted: bool = False
     known: Mapping[str, str] | None = None
     """If it is trusted for what is on record: the hashes of that, by path from the root. Nothing else takes effect."""
-    sources: tuple[Source, ...] = ()
+    sources: tuple[SettingsSource, ...] = ()
     """What each file or text says, as far as it takes effect, weakest first."""
     agents: tuple[AgentSource, ...] = ()
     folders: tuple[ConfigFolder, ...] = ()
@@ -58,7 +67,7 @@ class Config:
     """What variables filled in; not to be shown."""
     data: Json = field(default_factory=dict[str, Any])
     """The merged settings as JSON, to be shown."""
-    foreign: "tuple[Found, ...]" = ()
+    foreign: "tuple[ForeignSetup, ...]" = ()
     claude_plugins: "tuple[ClaudePlugin, ...]" = ()
     """What other programs' set-ups name that the settings want read, in use or not."""
 
@@ -139,7 +148,9 @@ def _load(
     )
 
 
-def _foreign(reader: SettingsReader, sources: Sequence[Source], agents: Sequence[AgentSource]) -> "Foreign | None":
+def _foreign(
+    reader: SettingsReader, sources: Sequence[SettingsSource], agents: Sequence[AgentSource]
+) -> "Foreign | None":
     """The reader of other programs' set-ups, if the settings want it. An untrusted project has no say in that."""
     ours = [source for source in sources if reader.trusted or source.level != "project"]
     if not any("foreign" in source.value for source in ours):
@@ -188,7 +199,7 @@ def _require_known(reader: SettingsReader, known: Mapping[str, str], read: Mappi
             )
 
 
-def _agents(sources: Sequence[Source]) -> Iterator[AgentSource]:
+def _agents(sources: Sequence[SettingsSource]) -> Iterator[AgentSource]:
     for source in sources:
         for name, value in source.value.get("agent", {}).items():
             yield AgentSource(name, value, source, ("agent", name))
@@ -205,8 +216,8 @@ def _changed_since_trusted(directory: Path, folders: Folders) -> Iterator[str]:
 
 
 def _admitted(
-    reader: SettingsReader, sources: Sequence[Source], agents: Sequence[AgentSource]
-) -> tuple[list[Source], list[AgentSource]]:
+    reader: SettingsReader, sources: Sequence[SettingsSource], agents: Sequence[AgentSource]
+) -> tuple[list[SettingsSource], list[AgentSource]]:
     """Return the settings that take effect while the project is not trusted; the others are told in one line."""
     own = merged(source.value for source in sources if source.level != "project")
     with_a_key = {*own.get("provider", {}), *AuthFile(reader.folders.auth).records()}
@@ -216,7 +227,7 @@ def _admitted(
         left_out=reader.left_out,
     )
     current = merged(source.value for source in sources if source.level == "user")
-    kept: list[Source] = []
+    kept: list[SettingsSource] = []
     for source in sources:
         value = source.value
         if source.level == "project":

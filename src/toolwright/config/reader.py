@@ -12,8 +12,8 @@ from toolwright.config.places import config_files, managed_files, misspelt_varia
 from toolwright.config.reading import read_text
 from toolwright.config.schema import agent_schema, config_schema
 from toolwright.config.shapes import Shapes
-from toolwright.config.source import AgentSource, ConfigFolder, Level, Source
-from toolwright.config.substitute import Substitution
+from toolwright.config.source import AgentSource, ConfigFolder, Level, SettingsSource
+from toolwright.config.substitute import Substituter
 from toolwright.config.warn import Warnings
 from toolwright.errors import ConfigError
 from toolwright.folders import Folders
@@ -54,7 +54,7 @@ class SettingsReader:
     included: set[Path] = field(default_factory=set[Path])
     """Files of the project that were filled in for the same reason."""
 
-    def files(self, *levels: Level) -> Iterator[Source]:
+    def files(self, *levels: Level) -> Iterator[SettingsSource]:
         """The files of some levels that are there, weakest first. One that is named and missing stops everything."""
         named = {Path(path): name for name, path in variable(self.environment, "CONFIG")}
         for path, level in config_files(self.root, self.directory, self.folders, self.environment):
@@ -67,7 +67,7 @@ class SettingsReader:
             if _is_there(path) and self.admits(path, level):
                 yield self.file(path, level)
 
-    def override(self, given: Mapping[str, Any] | None) -> Iterator[Source]:
+    def override(self, given: Mapping[str, Any] | None) -> Iterator[SettingsSource]:
         """Yield what is said for this one run."""
         self.warnings += misspelt_variables(self.environment)
         for name, path in variable(self.environment, "CONFIG_DIR"):
@@ -81,7 +81,7 @@ class SettingsReader:
         if given:
             yield self._given(given)
 
-    def _given(self, given: Mapping[str, Any]) -> Source:
+    def _given(self, given: Mapping[str, Any]) -> SettingsSource:
         """Return a program's settings. It is told of its own slips where it makes them."""
         source = self._read(_as_text(given), GIVEN, "override", self.directory)
         warnings = Warnings(source).of_settings()
@@ -89,7 +89,7 @@ class SettingsReader:
             raise ConfigError("\n".join(f"{GIVEN}: {one}" for one in warnings.unknown[:MOST_PROBLEMS]))
         return self._cleaned(source, warnings)
 
-    def managed(self) -> Iterator[Source]:
+    def managed(self) -> Iterator[SettingsSource]:
         """Yield what the administrator says. A file that is named and missing stops everything."""
         for path, named in managed_files(self.environment):
             try:
@@ -137,20 +137,20 @@ class SettingsReader:
         self.left_out.append(path.name)
         return False
 
-    def file(self, path: Path, level: Level) -> Source:
+    def file(self, path: Path, level: Level) -> SettingsSource:
         """One file of settings, as if it stood at this level."""
         return self._text(read_text(path), str(path), level, path.parent)
 
-    def _text(self, text: str, name: str, level: Level, folder: Path) -> Source:
+    def _text(self, text: str, name: str, level: Level, folder: Path) -> SettingsSource:
         source = self._read(text, name, level, folder)
         return self._cleaned(source, Warnings(source).of_settings())
 
-    def _read(self, text: str, name: str, level: Level, folder: Path) -> Source:
+    def _read(self, text: str, name: str, level: Level, folder: Path) -> SettingsSource:
         raw = jsonc.parse(text, name)
         if not isinstance(raw, dict):
             raise ConfigError(f"{name}:1: expected an object in braces, got {type(raw).__name__}.")
         _require_modest(raw, name)
-        source = Source(name, level, raw, text)
+        source = SettingsSource(name, level, raw, text)
         shapes = Shapes(source.where)
         source = replace(source, value=shapes.apply(raw), renamed=shapes.renamed)
         source = self._filled(source, folder)
@@ -173,7 +173,7 @@ class SettingsReader:
         value = document.head | ({"prompt": document.body} if document.body else {})
         value |= {"mode": mode} if mode else {}
         _require_modest(value, str(file))
-        source = Source(str(file), level, value)
+        source = SettingsSource(str(file), level, value)
         source = checked_agent(source)
         source = self._cleaned(source, Warnings(source).of_agent())
         name = source.value.get("name", "").strip()
@@ -191,7 +191,7 @@ class SettingsReader:
         files.setdefault(agent.name, file)
         return agent
 
-    def _filled(self, source: Source, folder: Path) -> Source:
+    def _filled(self, source: SettingsSource, folder: Path) -> SettingsSource:
         confined = source.level == "project" and not self.trusted
 
         def may_read(file: Path) -> bool:
@@ -200,7 +200,7 @@ class SettingsReader:
                 self.included.add(file)
             return not confined or (inside and self.may_read(file))
 
-        substitution = Substitution(
+        substitution = Substituter(
             folder=folder,
             home=self.folders.home,
             environment={} if confined else self.environment,
@@ -212,7 +212,7 @@ class SettingsReader:
         self.secrets |= substitution.secrets
         return filled
 
-    def _cleaned(self, source: Source, warnings: Warnings) -> Source:
+    def _cleaned(self, source: SettingsSource, warnings: Warnings) -> SettingsSource:
         """The source without what must not take effect whoever trusts it."""
         self.warnings += warnings.lines
         value = _without(source.value, warnings.slips)
@@ -258,14 +258,14 @@ def _require_modest(value: Any, name: str) -> None:
         level = [entry for entry in level if isinstance(entry, dict | list)]
 
 
-def checked_agent(source: Source) -> Source:
+def checked_agent(source: SettingsSource) -> SettingsSource:
     """The settings of one agent in today's form. ConfigError if they say what none can say."""
     source = replace(source, value=Shapes(source.where).agent(source.value))
     _check(source, agent_schema())
     return source
 
 
-def _check(source: Source, schema: Json) -> None:
+def _check(source: SettingsSource, schema: Json) -> None:
     problems = problems_with(source.value, schema)
     if problems:
         lines = [

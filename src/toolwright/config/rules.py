@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.config.jsonc import KeyPath
-from toolwright.config.source import Source
+from toolwright.config.source import SettingsSource
 from toolwright.errors import ConfigError
 from toolwright.folders import Folders
 from toolwright.permission.defaults import default_rules, protected_rules
@@ -19,7 +19,7 @@ MOST_RULES = 5000
 """Of one source. Every call looks at all of them."""
 
 
-def rules_of(value: Mapping[str, Any], source: Source, path: KeyPath, home: Path) -> tuple[Rule, ...]:
+def rules_of(value: Mapping[str, Any], source: SettingsSource, path: KeyPath, home: Path) -> tuple[Rule, ...]:
     """The rules of a file, or of one agent in it, each with its line."""
     permission = with_legacy_tools(value.get("permission"), value.get("tools"))
     key = "permission" if "permission" in value else "tools"
@@ -29,7 +29,7 @@ def rules_of(value: Mapping[str, Any], source: Source, path: KeyPath, home: Path
     return rules
 
 
-def layers_of(sources: Sequence[Source], home: Path, *, trusted: bool) -> tuple[Layer, ...]:
+def layers_of(sources: Sequence[SettingsSource], home: Path, *, trusted: bool) -> tuple[Layer, ...]:
     """Return the configuration's permissions for every agent; the administrator's last, each file for itself."""
     managed = (source for source in sources if source.level == "managed")
     return (
@@ -57,7 +57,7 @@ def reading_rules(layers: Iterable[Layer], folders: Folders, root: Path) -> Call
     return may_read
 
 
-def _rules_at(level: str, sources: Sequence[Source], home: Path) -> tuple[Rule, ...]:
+def _rules_at(level: str, sources: Sequence[SettingsSource], home: Path) -> tuple[Rule, ...]:
     return tuple(
         rule for source in sources if source.level == level for rule in rules_of(source.value, source, (), home)
     )

@@ -16,7 +16,7 @@ Level = Literal["user", "project", "override", "managed"]
 
 
 @record(frozen=True)
-class Source:
+class SettingsSource:
     """One file of settings, or a text given in its place."""
 
     name: str
@@ -58,7 +58,7 @@ class AgentSource:
 
     name: str
     value: Json
-    source: Source
+    source: SettingsSource
     path: KeyPath = ()
     other_name: str = ""
     """The path of its file, where that says another name."""

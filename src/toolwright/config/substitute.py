@@ -23,7 +23,7 @@ class _Refused(Exception):
 
 
 @record(slots=True, kw_only=True)
-class Substitution:
+class Substituter:
     """Fills in the strings of one source."""
 
     folder: Path

@@ -6,7 +6,7 @@ from typing import Any
 
 from toolwright.config.jsonc import KeyPath
 from toolwright.config.shapes import OTHER_NAMES
-from toolwright.config.source import Source
+from toolwright.config.source import SettingsSource
 from toolwright.errors import ConfigError
 from toolwright.permission.forms import PERMISSIONS
 from toolwright.permission.slips import NEAR, meant_by
@@ -33,7 +33,7 @@ RESTRICTING = frozenset(
 class Warnings:
     """The warnings about one source, each with its place."""
 
-    source: Source
+    source: SettingsSource
     lines: list[str] = field(default_factory=list[str])
     unknown: list[str] = field(default_factory=list[str])
     """The keys that do not exist, each with the one that is meant."""

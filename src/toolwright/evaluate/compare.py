@@ -28,7 +28,7 @@ Values = list[list[float]]
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Difference:
+class RunDifference:
     """One measure in both evaluations, and between which bounds the difference lies 95 times in 100."""
 
     a: float
@@ -47,7 +47,7 @@ class Difference:
         }
 
 
-def compare(a: Sequence[TaskResult], b: Sequence[TaskResult]) -> dict[str, Difference]:
+def compare(a: Sequence[TaskResult], b: Sequence[TaskResult]) -> dict[str, RunDifference]:
     """Each measure of the second evaluation against the first, over the tasks that both have, or over all."""
     shared = {one.id for one in a} & {one.id for one in b}
     chosen = ([one for one in a if one.id in shared], [one for one in b if one.id in shared]) if shared else (a, b)
@@ -64,7 +64,7 @@ def _values(results: Sequence[TaskResult], measure: Callable[[TaskResult], float
     return list(by_task.values())
 
 
-def _difference(a: Values, b: Values, *, paired: bool) -> Difference:
+def _difference(a: Values, b: Values, *, paired: bool) -> RunDifference:
     """The bounds by the bootstrap: tasks are drawn anew, of few tasks their runs. What is more than noise must lie on
     one side of nothing, and seldom come about when it is left to chance which evaluation a value belongs to."""
     chance = Random(0)  # noqa: S311 - statistics, and the same answer every time
@@ -87,7 +87,7 @@ def _difference(a: Values, b: Values, *, paired: bool) -> Difference:
     low, high = drawn[int(SAMPLES * 0.025)], drawn[int(SAMPLES * 0.975) - 1]
     mean_a, mean_b = (_mean([_mean(one) for one in values]) for values in (a, b))
     seldom = sum(abs(one) >= abs(mean_b - mean_a) - _TINY for one in mixed) < SAMPLES * 0.05
-    return Difference(a=mean_a, b=mean_b, low=low, high=high, significant=enough and seldom and not low <= 0 <= high)
+    return RunDifference(a=mean_a, b=mean_b, low=low, high=high, significant=enough and seldom and not low <= 0 <= high)
 
 
 def _mixed(ours: Sequence[float], theirs: Sequence[float], chance: Random) -> float:

@@ -14,7 +14,7 @@ from toolwright.record import record
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Copy:
+class TaskCopy:
     """A folder of its own, and beside it what git knows of how it began."""
 
     folder: Path
@@ -33,7 +33,7 @@ class Copy:
 
 
 @asynccontextmanager
-async def copy_of(task: Task, keep: Path | None = None) -> AsyncIterator[Copy]:
+async def copy_of(task: Task, keep: Path | None = None) -> AsyncIterator[TaskCopy]:
     """The copy for one run of a task; removed afterwards unless there is a place to keep it."""
     async with place() as above:
         copy = copy_in(above, task)
@@ -44,13 +44,13 @@ async def copy_of(task: Task, keep: Path | None = None) -> AsyncIterator[Copy]:
             await asyncio.to_thread(shutil.copytree, copy.folder, keep, symlinks=True, dirs_exist_ok=True)
 
 
-def copy_in(above: Path, task: Task) -> Copy:
+def copy_in(above: Path, task: Task) -> TaskCopy:
     """Where the copy of a task stands in a folder; under the name of what it is a copy of."""
     name = Path(task.folder or task.repo).resolve().name if task.folder or task.repo else "task"
-    return Copy(folder=above / (name.removesuffix(".git") or "task"), base=above / "base.git")
+    return TaskCopy(folder=above / (name.removesuffix(".git") or "task"), base=above / "base.git")
 
 
-async def begin(task: Task, copy: Copy) -> None:
+async def begin(task: Task, copy: TaskCopy) -> None:
     """Add the files of the task to a copy that is filled; from here on changes count."""
     for path, text in task.files.items():
         file = copy.folder / path

@@ -14,7 +14,7 @@ from typing import Any
 from toolwright.deadline import Deadline
 from toolwright.definition import Call
 from toolwright.errors import ToolwrightError
-from toolwright.evaluate.copies import Copy, copy_of
+from toolwright.evaluate.copies import TaskCopy, copy_of
 from toolwright.evaluate.places import sweep
 from toolwright.evaluate.results import TaskResult, file_name
 from toolwright.evaluate.tasks import Task
@@ -126,7 +126,7 @@ class Course:
 
 
 async def run_in_copy(
-    task: Task, copy: Copy, result: TaskResult, opening: Mapping[str, Any], course: Course
+    task: Task, copy: TaskCopy, result: TaskResult, opening: Mapping[str, Any], course: Course
 ) -> TaskResult:
     """Let the agent work in a copy that is ready, and see what came of it."""
     settings = {"client": "cli", **opening, "model": task.model or opening.get("model", ""), "agent": task.agent}

@@ -11,8 +11,8 @@ from toolwright.auth import AuthFile
 from toolwright.errors import ConfigError, ToolError, UsageError
 from toolwright.http_answer import Head
 from toolwright.jsontypes import Json
-from toolwright.models.connect import Connections, Key, key_header
-from toolwright.models.connections import Answer, ConnectionPool, NoConnection
+from toolwright.models.connect import Connections, ProviderKey, key_header
+from toolwright.models.connections import ConnectionPool, HttpAnswer, NoConnection
 from toolwright.models.described import provider_json, record_of
 from toolwright.models.http import SILENCE, is_local
 from toolwright.models.model import ModelError
@@ -148,11 +148,11 @@ class PluginTransport:
         self._pool: ConnectionPool | None = None
 
     @asynccontextmanager
-    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> AsyncIterator[Answer]:
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> AsyncIterator[HttpAnswer]:
         said = await self._loaded()
         base_url = str(said.get("baseURL") or self._base_url)
         url = base_url.rstrip("/") + url.removeprefix(self._base_url.rstrip("/"))
-        key = key_header(self._api, Key(value=str(said.get("apiKey") or "")))
+        key = key_header(self._api, ProviderKey(value=str(said.get("apiKey") or "")))
         more = said.get("headers")
         headers = {**key, **headers, **({n: str(v) for n, v in more.items()} if isinstance(more, dict) else {})}
         if said.get("sends"):
@@ -177,7 +177,7 @@ class PluginTransport:
         return self._said
 
     @asynccontextmanager
-    async def _sent(self, url: str, body: bytes, headers: Mapping[str, str]) -> AsyncIterator[Answer]:
+    async def _sent(self, url: str, body: bytes, headers: Mapping[str, str]) -> AsyncIterator[HttpAnswer]:
         request: Json = {"url": url, "headers": dict(headers), "body": body.decode()}
         record = self._logins.stored(self._provider)
         try:
@@ -191,7 +191,7 @@ class PluginTransport:
         head = Head(status=int(said["status"]), headers={n: v for n, v in kept.items() if n not in _FRAMING})
         try:
             async with aclosing(self._pieces(said["id"])) as pieces:
-                yield Answer(head, pieces)
+                yield HttpAnswer(head, pieces)
         finally:
             with suppress(ToolError):
                 await self._ask("loginDrop", {"id": said["id"]})

@@ -13,7 +13,7 @@ from typing import Any
 
 from toolwright.deadline import to_the_end
 from toolwright.errors import ToolwrightError
-from toolwright.evaluate.copies import Copy, begin, fill
+from toolwright.evaluate.copies import TaskCopy, begin, fill
 from toolwright.evaluate.places import place
 from toolwright.evaluate.results import TaskResult
 from toolwright.evaluate.running import Course, run_in_copy, worker_name
@@ -91,7 +91,7 @@ class MovableRun:
         self._last = ""
         """The newest reply that is saved."""
         self._rewound = self.saved is None
-        self._copy: Copy | None = None
+        self._copy: TaskCopy | None = None
         self._recorder: Recorder | None = None
         self._session: Session | None = None
 
@@ -122,8 +122,8 @@ class MovableRun:
                 )
         return await stack.enter_async_context(place())
 
-    async def _copied(self, above: Path) -> Copy:
-        copy = Copy(folder=above / self.order.name, base=above / "base.git")
+    async def _copied(self, above: Path) -> TaskCopy:
+        copy = TaskCopy(folder=above / self.order.name, base=above / "base.git")
         if self._packed is None:
             await fill(self.task, copy.folder)
         else:
@@ -135,7 +135,7 @@ class MovableRun:
         self._look = await asyncio.to_thread(look_at, copy.folder)
         return copy
 
-    async def _run(self, copy: Copy, result: TaskResult) -> TaskResult:
+    async def _run(self, copy: TaskCopy, result: TaskResult) -> TaskResult:
         self._copy = copy
         opening = {**self.order.opening}
         opening["hooks"] = (*opening.get("hooks", ()), Hook(request=self._request))

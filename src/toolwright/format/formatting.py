@@ -16,7 +16,7 @@ from toolwright.files.attributes import Attributes
 from toolwright.files.held import Held, hold
 from toolwright.files.store import Commit
 from toolwright.files.text import decode
-from toolwright.format.registry import Chooser, Wanted
+from toolwright.format.registry import Chooser, WantedFormatter
 from toolwright.plainfile import read_plain
 from toolwright.process.program_box import ProgramBoxes, Workplace
 from toolwright.process.run import Done, run_program
@@ -49,7 +49,7 @@ class Formatters:
             remarks += [remark] if remark else []
         return "\n".join(remarks) or None
 
-    async def _format(self, wanted: Wanted, path: Path) -> str | None:
+    async def _format(self, wanted: WantedFormatter, path: Path) -> str | None:
         name = wanted.formatter.name
         with path.open("rb") as file:
             before = await asyncio.to_thread(_state, file)
@@ -61,7 +61,7 @@ class Formatters:
             return f"The formatter {name} failed, so the file is as written: {problem}"
         return f"Formatted with {name}." if changed else None
 
-    async def _formatted(self, wanted: Wanted, path: Path, before: "State") -> tuple[str, bool]:
+    async def _formatted(self, wanted: WantedFormatter, path: Path, before: "FormattingState") -> tuple[str, bool]:
         """Return what went wrong, and whether the file was changed."""
         if wanted.missing:
             return wanted.missing, False
@@ -78,7 +78,7 @@ class Formatters:
                 raise
             return await asyncio.to_thread(_settle, path, place, before, problem, output)
 
-    async def _run(self, wanted: Wanted, path: Path, before: "State", place: Workplace) -> Done:
+    async def _run(self, wanted: WantedFormatter, path: Path, before: "FormattingState", place: Workplace) -> Done:
         formatter = wanted.formatter
         program = self._boxes.program(
             place.box,
@@ -105,7 +105,7 @@ def kept(before: bytes, after: bytes) -> bytes:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class State:
+class FormattingState:
     """A file as it was before a formatter ran."""
 
     file: BinaryIO
@@ -114,8 +114,8 @@ class State:
     attributes: Attributes
 
 
-def _state(file: BinaryIO) -> State:
-    return State(file=file, data=file.read(), attributes=Attributes.of(file.fileno()))
+def _state(file: BinaryIO) -> FormattingState:
+    return FormattingState(file=file, data=file.read(), attributes=Attributes.of(file.fileno()))
 
 
 def _failure(done: Done) -> str:
@@ -129,7 +129,9 @@ def _failure(done: Done) -> str:
     return f"{how}. {words}".strip()
 
 
-def _settle(path: Path, place: Workplace, before: State, problem: str, output: bytes | None) -> tuple[str, bool]:
+def _settle(
+    path: Path, place: Workplace, before: FormattingState, problem: str, output: bytes | None
+) -> tuple[str, bool]:
     """Keep what a formatter made of a file, or what was there: return what went wrong, and whether it changed it.
 
     `output` is what it printed, for one that prints the text instead of writing the file.
@@ -157,7 +159,7 @@ def _settle(path: Path, place: Workplace, before: State, problem: str, output: b
     return problem, after != before.data
 
 
-def _undo(path: Path, place: Workplace, before: State) -> None:
+def _undo(path: Path, place: Workplace, before: FormattingState) -> None:
     if not place.apart:
         _restore(path, before, before.data)
 
@@ -181,7 +183,7 @@ def _fault(path: Path) -> str:
     return f"it made the file larger than {LARGEST:,} bytes." if status.st_size > LARGEST else ""
 
 
-def _restore(path: Path, before: State, data: bytes) -> None:
+def _restore(path: Path, before: FormattingState, data: bytes) -> None:
     """Have the file hold this, with the attributes it had; the file itself is kept, and with it its other names.
 
     OSError if a link has been put in the way to it meanwhile.
@@ -200,7 +202,7 @@ def _restore(path: Path, before: State, data: bytes) -> None:
                 before.attributes.give(file.fileno(), strict=False)
 
 
-def _make_room(folder: Held, name: str, before: State) -> None:
+def _make_room(folder: Held, name: str, before: FormattingState) -> None:
     """Remove what is no plain file of a sensible size, and make the file one that we may write."""
     if not folder.has(name):
         return

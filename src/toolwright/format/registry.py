@@ -58,7 +58,7 @@ class Formatter:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Choice:
+class FormatterChoice:
     """The user's word on one formatter."""
 
     disabled: bool = False
@@ -74,7 +74,7 @@ def known_formatters() -> tuple[Formatter, ...]:
     return tuple(_formatter(entry) for entry in entries)
 
 
-def chosen_formatters(choices: Mapping[str, Choice]) -> list[Formatter]:
+def chosen_formatters(choices: Mapping[str, FormatterChoice]) -> list[Formatter]:
     """The known ones in their order, as the user wants them, then the user's own in theirs."""
     known = {one.name: one for one in known_formatters()}
     names = [*known, *(name for name in choices if name not in known)]
@@ -82,7 +82,7 @@ def chosen_formatters(choices: Mapping[str, Choice]) -> list[Formatter]:
     return [one for one in formatters if one is not None and one.command]
 
 
-def _changed(formatter: Formatter, choice: Choice | None) -> Formatter | None:
+def _changed(formatter: Formatter, choice: FormatterChoice | None) -> Formatter | None:
     if choice is None:
         return formatter
     if choice.disabled:
@@ -99,7 +99,7 @@ def _changed(formatter: Formatter, choice: Choice | None) -> Formatter | None:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedFormatter:
     """A formatter, and the program it is here."""
 
     formatter: Formatter
@@ -119,8 +119,8 @@ class Chooser:
     trusted: bool
     """Whether programs of the project itself may be run."""
 
-    def for_file(self, path: Path) -> list[Wanted]:
-        wanted = list[Wanted]()
+    def for_file(self, path: Path) -> list[WantedFormatter]:
+        wanted = list[WantedFormatter]()
         for formatter in self.formatters:
             taken = {one.formatter.name for one in wanted}
             if formatter.fits(path) and not taken & set(formatter.after) and self._wants(formatter, path):
@@ -129,7 +129,7 @@ class Chooser:
                 # One that the user names and that is not here has failed, and so is told of.
                 missing = "" if program else self.lookup.missing(name)
                 if program or formatter.own:
-                    wanted.append(Wanted(formatter=formatter, program=program, missing=missing))
+                    wanted.append(WantedFormatter(formatter=formatter, program=program, missing=missing))
         return wanted
 
     def uses(self, formatter: Formatter) -> bool:

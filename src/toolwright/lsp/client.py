@@ -12,8 +12,8 @@ from toolwright.lsp.capabilities import capabilities
 from toolwright.lsp.diagnostics import DiagnosticsByFile
 from toolwright.lsp.positions import path_of, uri_of
 from toolwright.lsp.program import RunningServer
-from toolwright.lsp.questions import Question, Survey
-from toolwright.lsp.servers import Found, language_id
+from toolwright.lsp.questions import PendingRequest, Survey
+from toolwright.lsp.servers import ServerMatch, language_id
 from toolwright.lsp.tsserver import COMMAND, file_errors
 from toolwright.record import record
 from toolwright.rpc import BUSY, LSP, METHOD_NOT_FOUND, Peer, RpcClosed, RpcError
@@ -52,7 +52,7 @@ class OpenDocument:
 class LanguageClient:
     """A server that runs for one root; `begin` says hello to it."""
 
-    def __init__(self, found: Found, running: RunningServer) -> None:
+    def __init__(self, found: ServerMatch, running: RunningServer) -> None:
         self.found = found
         self.diagnostics = DiagnosticsByFile()
         self.documents: dict[Path, OpenDocument] = {}
@@ -194,10 +194,10 @@ class LanguageClient:
         """The answer; asked again where the server was interrupted by a change."""
         return await self._answered(self._ask(method, params))
 
-    def _ask(self, method: str, params: Any) -> Question:
-        return Question(method=method, params=params, answer=self._peer.ask(method, params))
+    def _ask(self, method: str, params: Any) -> PendingRequest:
+        return PendingRequest(method=method, params=params, answer=self._peer.ask(method, params))
 
-    async def _answered(self, question: Question) -> Any:
+    async def _answered(self, question: PendingRequest) -> Any:
         answer = question.answer
         try:
             for left in reversed(range(RETRIES)):

@@ -15,9 +15,9 @@ from toolwright.lsp.client import CHANGED, CREATED, DELETED, LanguageClient
 from toolwright.lsp.comparing import Compared, compared, new_errors, old_lines
 from toolwright.lsp.diagnostics import QUIET, Diagnostic, Findings, in_order
 from toolwright.lsp.pool import PATIENCE, Pool, Slot
-from toolwright.lsp.servers import Finder, Found
+from toolwright.lsp.servers import Finder, ServerMatch
 from toolwright.lsp.snapshot import DocumentSnapshot, snapshot, stamp_of, text_of
-from toolwright.lsp.watch import Watch
+from toolwright.lsp.watch import FolderWatch
 from toolwright.rpc import RpcClosed, RpcError
 
 log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class Languages:
         `legacy` is the encoding of files that are not Unicode."""
         self.finder = finder
         self.pool = pool
-        self.watch = Watch(finder)
+        self.watch = FolderWatch(finder)
         self.gate = gate
         self._at_work = at_work
         self._legacy = legacy
@@ -82,7 +82,7 @@ class Languages:
             self.warnings[commit.call_id] = warning
         return told(self.name, path, checks)
 
-    async def _checked(self, found: Found, event: FileEvent) -> Checked:
+    async def _checked(self, found: ServerMatch, event: FileEvent) -> Checked:
         slot = self.pool.slot(found)
         is_new = event.befores[event.path] is None
         known = {event.path: ()} if is_new else slot.before(event.call_id, event.path)
@@ -269,7 +269,7 @@ class Languages:
                 problems.append(f"{client.name} failed: {error}")
         return in_order(raw), problems
 
-    def _can_look_meanwhile(self, found: Iterable[Found]) -> bool:
+    def _can_look_meanwhile(self, found: Iterable[ServerMatch]) -> bool:
         """Return whether the servers can be asked again should others turn out to have changed something."""
         clients = [self.pool.slot(one).client for one in found]
         return self.watch.is_quick and all(one is not None and one.pulls_all for one in clients)

@@ -15,7 +15,7 @@ from toolwright.errors import ToolError
 from toolwright.lsp.client import LanguageClient
 from toolwright.lsp.diagnostics import Diagnostic, Findings
 from toolwright.lsp.program import RunningServer
-from toolwright.lsp.servers import Found
+from toolwright.lsp.servers import ServerMatch
 from toolwright.process.program_box import ProgramBoxes
 from toolwright.process.scope import Scopes
 from toolwright.record import record
@@ -43,7 +43,7 @@ Listener = Callable[[], None]
 class Slot:
     """One server at one root, whether it runs or not."""
 
-    found: Found
+    found: ServerMatch
     client: LanguageClient | None = None
     starting: asyncio.Task[LanguageClient] | None = None
     watching: asyncio.Task[None] | None = None
@@ -135,15 +135,15 @@ class Pool:
         """Called with a server's name and a file in which it finds something else than before."""
         self._housekeeping: asyncio.Task[None] | None = None
 
-    def slot(self, found: Found) -> Slot:
+    def slot(self, found: ServerMatch) -> Slot:
         return self.slots.setdefault(found.key, Slot(found))
 
-    def known(self, key: tuple[str, str]) -> Found | None:
+    def known(self, key: tuple[str, str]) -> ServerMatch | None:
         """A server that runs, so that its program need not be looked for again."""
         slot = self.slots.get(key)
         return slot.found if slot is not None and slot.runs else None
 
-    async def client(self, found: Found) -> LanguageClient:
+    async def client(self, found: ServerMatch) -> LanguageClient:
         """The server, started if it does not run. ToolError if it cannot be, or failed a moment ago."""
         slot, now = self.slot(found), asyncio.get_running_loop().time()
         slot.used = now
@@ -188,7 +188,7 @@ class Pool:
             self._housekeeping = asyncio.create_task(self._keep_house())
         return client
 
-    async def _begin(self, found: Found) -> LanguageClient:
+    async def _begin(self, found: ServerMatch) -> LanguageClient:
         if found.missing:
             raise ToolError(f"{found.server.id} cannot be started. {found.missing}", "missing")
         environment = {**self._environment, **found.environment, **found.server.environment}

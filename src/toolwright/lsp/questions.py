@@ -9,7 +9,7 @@ from toolwright.record import record
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Question:
+class PendingRequest:
     """A request that a server is to answer in time, while something else is done."""
 
     method: str
@@ -22,8 +22,8 @@ class Survey:
     """The questions about all files of a project, and about one that is open, asked at once."""
 
     path: Path | None
-    own: Question | None
-    project: Question
+    own: PendingRequest | None
+    project: PendingRequest
     known: Mapping[Path, str]
     """What the server was told it had found, so that it need not tell the same again."""
 

@@ -71,7 +71,7 @@ class LanguageServer:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Choice:
+class ServerChoice:
     """The user's word on one server."""
 
     disabled: bool = False
@@ -82,7 +82,7 @@ class Choice:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Found:
+class ServerMatch:
     """A server, the root of its project, and how to start it there."""
 
     server: LanguageServer
@@ -104,7 +104,7 @@ class Found:
         return self.server.id, str(self.root)
 
 
-Known = Callable[[tuple[str, str]], Found | None]
+Known = Callable[[tuple[str, str]], ServerMatch | None]
 """Gives a server that was found before, by its key."""
 
 
@@ -136,7 +136,7 @@ def language_id(path: Path) -> str:
     return next((ids[ending] for ending in endings if ending in ids), ids.get(lowered, "plaintext"))
 
 
-def chosen_servers(choices: Mapping[str, Choice]) -> list[LanguageServer]:
+def chosen_servers(choices: Mapping[str, ServerChoice]) -> list[LanguageServer]:
     """The servers there are once the user has had a word: theirs first, those they disabled left out."""
     known = {server.id: server for server in known_servers()}
     custom = [_changed(known.get(name, LanguageServer(id=name)), choice) for name, choice in choices.items()]
@@ -144,7 +144,7 @@ def chosen_servers(choices: Mapping[str, Choice]) -> list[LanguageServer]:
     return [*named, *(server for name, server in known.items() if name not in choices)]
 
 
-def _changed(server: LanguageServer, choice: Choice) -> LanguageServer | None:
+def _changed(server: LanguageServer, choice: ServerChoice) -> LanguageServer | None:
     if choice.disabled:
         return None
     return replace(
@@ -175,9 +175,9 @@ class Finder:
     trusted: bool
     """Whether programs of the project itself may be run."""
 
-    def for_file(self, path: Path, known: Known = _nothing) -> list[Found]:
+    def for_file(self, path: Path, known: Known = _nothing) -> list[ServerMatch]:
         """The servers for a file that are there, in order; those that are `known` are not looked for on disk."""
-        matches = list[Found]()
+        matches = list[ServerMatch]()
         for server in self.fitting(path.name):
             if not any(one.server.id in server.after for one in matches):
                 match = self.locate(server, path, known)
@@ -188,9 +188,9 @@ class Finder:
         """The servers for files of this name, whether they are there or not."""
         return [server for server in self.servers if server.fits(name)]
 
-    def here(self) -> list[Found]:
+    def here(self) -> list[ServerMatch]:
         """The servers that would be started for some file of the project's own folder."""
-        here = list[Found]()
+        here = list[ServerMatch]()
         for server in self.servers:
             match = self.locate(server, self.sample(server))
             if match is not None and match.there and not any(one.server.id in server.after for one in here):
@@ -201,7 +201,7 @@ class Finder:
         """A file that a server would be for, whether there is one or not."""
         return self.directory / f"any{next(iter(server.extensions), '')}"
 
-    def locate(self, server: LanguageServer, path: Path, known: Known = _nothing) -> Found | None:
+    def locate(self, server: LanguageServer, path: Path, known: Known = _nothing) -> ServerMatch | None:
         """Return the command that starts a server for a file; None if it is not there, or not for this project."""
         root = self.root(server, path)
         if root is None or not (self.trusted or server.harmless or server.own):
@@ -214,7 +214,7 @@ class Finder:
         for command in server.commands:
             program = self._program(command[0], root)
             if program or server.own:
-                return Found(
+                return ServerMatch(
                     server=server,
                     root=root,
                     argv=(program or command[0], *command[1:]),

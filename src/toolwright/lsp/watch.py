@@ -22,7 +22,7 @@ Stamp = tuple[int, int] | None
 """When a file was changed and how large it is; nothing for what is installed."""
 
 
-class Watch:
+class FolderWatch:
     """Looks at those files of a project that some server is for, or finds its project by."""
 
     def __init__(self, finder: Finder) -> None:

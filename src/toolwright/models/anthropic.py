@@ -23,7 +23,7 @@ from toolwright.models.model import (
 )
 from toolwright.models.profiles import profile_of
 from toolwright.models.schemas import answer_schema, plain_schema
-from toolwright.models.wire import NOOP, Outgoing, Room, has_calls
+from toolwright.models.wire import NOOP, Outgoing, ReplyRoom, has_calls
 
 MAX_OUTPUT = 8192
 """Tokens a reply may have where nobody has said; this format demands a number."""
@@ -50,7 +50,7 @@ class AnthropicWire:
     def __init__(self, info: ModelInfo, betas: Sequence[str] = ()) -> None:
         self._info = info
         self._profile = profile_of(info)
-        self._room = Room(info, self._profile.output)
+        self._room = ReplyRoom(info, self._profile.output)
         self._betas = tuple(betas)
         self._message = Once(self._encode)
         self._tool = Once(_encode_tool)

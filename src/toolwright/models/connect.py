@@ -11,7 +11,7 @@ from toolwright.errors import ConfigError
 from toolwright.jsontypes import JsonView
 from toolwright.models.catalog import Catalog, ProviderInfo
 from toolwright.models.fallback import FallbackModel
-from toolwright.models.http import SILENCE, Address, Endpoint, Login, Transport, is_local
+from toolwright.models.http import SILENCE, Address, Endpoint, RequestLogin, Transport, is_local
 from toolwright.models.info import ModelInfo
 from toolwright.models.logins import PROVIDERS
 from toolwright.models.model import Model, ModelError
@@ -136,7 +136,7 @@ class Connections:
             self._endpoints[place] = Endpoint(address, self._login(provider, key), transport)
         return HttpModel(info, wire, self._endpoints[place])
 
-    def _login(self, provider: ProviderInfo, key: "Key | None") -> Login | None:
+    def _login(self, provider: ProviderInfo, key: "ProviderKey | None") -> RequestLogin | None:
         if self._file is None or key is None or not key.renewed:
             return None
         from toolwright.models.logins.stored import StoredLogin
@@ -150,7 +150,7 @@ def accounts_of(records: JsonView) -> set[str]:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Key:
+class ProviderKey:
     value: str
     bearer: bool = False
     """Whether it is a token from a login, which every format sends in the same header."""
@@ -158,17 +158,17 @@ class Key:
     """Whether the login can be renewed, so that each request asks for the token of the moment."""
 
 
-def find_key(provider: ProviderInfo, env: Mapping[str, str], record: JsonView | None) -> Key | None:
+def find_key(provider: ProviderInfo, env: Mapping[str, str], record: JsonView | None) -> ProviderKey | None:
     """The key from the configuration, the environment or the auth file, in this order.
 
     None where a provider may do without: a local server, or one whose address the user has set.
     """
     configured = provider.options.get("apiKey")
     if configured:
-        return Key(value=str(configured))
+        return ProviderKey(value=str(configured))
     key = next((env[name] for name in provider.env if env.get(name)), "")
     if key:
-        return Key(value=key)
+        return ProviderKey(value=key)
     if record:
         return _key_of(provider, record)
     if provider.is_account or (provider.env and "baseURL" not in provider.options):
@@ -181,7 +181,7 @@ def find_key(provider: ProviderInfo, env: Mapping[str, str], record: JsonView | 
     return None
 
 
-def _key_of(provider: ProviderInfo, record: JsonView) -> Key:
+def _key_of(provider: ProviderInfo, record: JsonView) -> ProviderKey:
     match record.get("type"):
         case "oauth":
             from toolwright.models.logins.stored import can_renew
@@ -192,11 +192,11 @@ def _key_of(provider: ProviderInfo, record: JsonView) -> Key:
                 raise ModelError(
                     f"The login to {provider.name} has expired. Run `tw auth{login} {provider.id}` again.", "auth"
                 )
-            return Key(value=str(record.get("access") or ""), bearer=True, renewed=renewed)
+            return ProviderKey(value=str(record.get("access") or ""), bearer=True, renewed=renewed)
         case "wellknown":
-            return Key(value=str(record.get("token") or ""))
+            return ProviderKey(value=str(record.get("token") or ""))
         case _:
-            return Key(value=str(record.get("key") or ""))
+            return ProviderKey(value=str(record.get("key") or ""))
 
 
 def _as_served(info: ModelInfo, provider: ProviderInfo) -> ModelInfo:
@@ -236,7 +236,7 @@ def _wire(info: ModelInfo, provider: ProviderInfo) -> Wire:
     )
 
 
-def _address(provider: ProviderInfo, api: str, key: Key | None) -> Address:
+def _address(provider: ProviderInfo, api: str, key: ProviderKey | None) -> Address:
     base_url = provider.base_url or ("" if provider.own_address else _USUAL_URL.get(api, ""))
     if not base_url:
         raise ConfigError(f"provider.{provider.id} has no address. Set its options.baseURL, such as https://host/v1.")
@@ -251,7 +251,7 @@ def _address(provider: ProviderInfo, api: str, key: Key | None) -> Address:
     )
 
 
-def key_header(api: str, key: Key | None) -> Mapping[str, str]:
+def key_header(api: str, key: ProviderKey | None) -> Mapping[str, str]:
     """Return the header in which a wire format takes its key."""
     if key is None:
         return {}

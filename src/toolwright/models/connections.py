@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, SupportsIndex, TypeVar
 from urllib.parse import SplitResult, quote, urlsplit
 
 from toolwright.deadline import time_limit
-from toolwright.http_answer import HEAD, BadAnswer, Body, Head, read_head
+from toolwright.http_answer import HEAD, AnswerBody, BadAnswer, Head, read_head
 from toolwright.models.proxies import PORTS, BadProxy, login_of, proxy_of
 from toolwright.record import record
 
@@ -104,7 +104,7 @@ class _Connection:
 
 
 @record(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """An answer whose head has come."""
 
     head: Head
@@ -123,7 +123,7 @@ class ConnectionPool:
         self._secure: ssl.SSLContext | None = None
 
     @asynccontextmanager
-    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> AsyncIterator[Answer]:
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> AsyncIterator[HttpAnswer]:
         """Send a request. The connection is kept if the answer was read to its end, and closed otherwise."""
         target = _split(url)
         proxy = None if self._local else _proxy_of(target)
@@ -131,9 +131,9 @@ class ConnectionPool:
         connection, head = await self._asked(target, proxy, sent, body)
         is_free = False
         try:
-            decoder = Body(head)
+            decoder = AnswerBody(head)
             async with aclosing(self._pieces(connection, decoder)) as pieces:
-                yield Answer(head, pieces)
+                yield HttpAnswer(head, pieces)
             ended = decoder.done and not decoder.overrun and not connection.is_spent
             is_free = ended and head.stays_open and len(self._kept) < KEPT
         finally:
@@ -209,7 +209,7 @@ class ConnectionPool:
                 raise BadAnswer("another protocol than HTTP")
         raise BadAnswer(f"no answer, but {INTERIM} times that one would come")
 
-    async def _pieces(self, connection: _Connection, body: Body) -> AsyncGenerator[bytes, None]:
+    async def _pieces(self, connection: _Connection, body: AnswerBody) -> AsyncGenerator[bytes, None]:
         while not body.done:
             data = await self._in_time(connection.reader.read(READ))
             if not data:

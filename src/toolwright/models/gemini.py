@@ -22,7 +22,7 @@ from toolwright.models.model import (
 )
 from toolwright.models.profiles import profile_of
 from toolwright.models.schemas import answer_schema, gemini_schema
-from toolwright.models.wire import Outgoing, Room
+from toolwright.models.wire import Outgoing, ReplyRoom
 
 UNSIGNED = "skip_thought_signature_validator"
 """What the provider takes for the missing signature of a call that another model made."""
@@ -41,7 +41,7 @@ class GeminiWire:
     def __init__(self, info: ModelInfo) -> None:
         self._info = info
         self._profile = profile_of(info)
-        self._room = Room(info, self._profile.output)
+        self._room = ReplyRoom(info, self._profile.output)
         self._message = Once(self._encode)
         self._tool = Once(_encode_tool)
 

@@ -9,10 +9,10 @@ from urllib.parse import urljoin, urlsplit
 
 from toolwright.http_answer import BadAnswer, Unreadable
 from toolwright.models.connections import (
-    Answer,
     BadHeader,
     BadUrl,
     ConnectionPool,
+    HttpAnswer,
     NoConnection,
     NoHandshake,
     NoWay,
@@ -49,7 +49,7 @@ class Address:
     """Seconds a whole answer may take; None for no limit."""
 
 
-class Login(Protocol):
+class RequestLogin(Protocol):
     """A login whose token changes from time to time."""
 
     async def headers(self) -> Mapping[str, str]:
@@ -64,7 +64,7 @@ class Login(Protocol):
 class Transport(Protocol):
     """Sends requests and lets their answers come."""
 
-    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Answer]: ...
+    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> AbstractAsyncContextManager[HttpAnswer]: ...
 
     async def close(self) -> None: ...
 
@@ -72,7 +72,7 @@ class Transport(Protocol):
 class Endpoint:
     """An address with its connections, which are opened when first needed and kept for the next request."""
 
-    def __init__(self, address: Address, login: Login | None = None, transport: Transport | None = None) -> None:
+    def __init__(self, address: Address, login: RequestLogin | None = None, transport: Transport | None = None) -> None:
         """`transport` sends the requests in the place of connections of our own."""
         self.address = address
         self.login = login
@@ -118,7 +118,7 @@ class Endpoint:
     def _url(self, path: str) -> str:
         return f"{self.address.base_url.rstrip('/')}/{path}"
 
-    async def _check(self, answer: Answer, sent: Mapping[str, str], *, whole: bool) -> None:
+    async def _check(self, answer: HttpAnswer, sent: Mapping[str, str], *, whole: bool) -> None:
         """Let an event stream pass; anything else is an error, also one that calls itself a success."""
         status, headers = answer.head.status, answer.head.headers
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -196,7 +196,7 @@ def _without_keys(body: str, sent: Mapping[str, str]) -> str:
     return body
 
 
-async def _beginning(answer: Answer) -> str:
+async def _beginning(answer: HttpAnswer) -> str:
     body = bytearray()
     async for piece in answer.pieces:
         body += piece

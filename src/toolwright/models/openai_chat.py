@@ -24,7 +24,7 @@ from toolwright.models.model import (
 from toolwright.models.one_call import apart, one_call_each
 from toolwright.models.profiles import Profile
 from toolwright.models.schemas import answer_schema, plain_schema, strict_answer, strict_schema
-from toolwright.models.wire import NOOP, Outgoing, Room, has_calls
+from toolwright.models.wire import NOOP, Outgoing, ReplyRoom, has_calls
 from toolwright.record import record
 
 _CACHED = {"type": "ephemeral"}
@@ -58,7 +58,7 @@ class ChatWire:
     def __init__(self, info: ModelInfo, profile: Profile) -> None:
         self._info = info
         self._profile = profile
-        self._room = Room(info, profile.output)
+        self._room = ReplyRoom(info, profile.output)
         self._pairs = profile.call_ids == "nine"
         """Whether a result and the user must be kept apart by a word of the assistant."""
         self._message = Once(self._encode)

@@ -22,7 +22,7 @@ from toolwright.models.model import (
 from toolwright.models.profiles import profile_of
 from toolwright.models.responses_reply import ResponsesReader
 from toolwright.models.schemas import answer_schema, plain_schema, strict_answer, strict_schema
-from toolwright.models.wire import Outgoing, Room
+from toolwright.models.wire import Outgoing, ReplyRoom
 
 _NAMES: Mapping[str, str] = {
     "reasoningEffort": "reasoning.effort",
@@ -46,7 +46,7 @@ class ResponsesWire:
         self._info = info
         self._profile = profile_of(info)
         self._cache_key = cache_key
-        self._room = Room(info, self._profile.output)
+        self._room = ReplyRoom(info, self._profile.output)
         self._message = Once(self._encode)
         self._tool = Once(_encode_tool)
         self._strict_tool = Once(_encode_strict_tool)

@@ -40,7 +40,7 @@ from toolwright.models.model import (
 )
 from toolwright.models.profiles import profile_of
 from toolwright.models.schemas import plain_schema
-from toolwright.models.wire import Room, finish_reason
+from toolwright.models.wire import ReplyRoom, finish_reason
 
 _NAMES: Mapping[str, str] = {"amazon-bedrock": "bedrock"}
 """Providers that the library knows by another name."""
@@ -213,7 +213,7 @@ def _settings(settings: ReplySettings, info: ModelInfo, tools: Sequence[ToolSpec
     profile = profile_of(info)
     fields: Json = {
         **(_CACHED if profile.cache_marks else {}),
-        "max_tokens": Room(info, profile.output).for_reply((), (), settings),
+        "max_tokens": ReplyRoom(info, profile.output).for_reply((), (), settings),
         "temperature": settings.temperature if profile.sampling else None,
         "top_p": settings.top_p if profile.sampling else None,
         "stop_sequences": list(settings.stop) or None,

@@ -295,7 +295,7 @@ class _Total:
         self.tokens += size_of(message)
 
 
-class Room:
+class ReplyRoom:
     """The tokens a reply may have: as asked for, within what the model can and its context leaves."""
 
     def __init__(self, info: ModelInfo, cap: int) -> None:

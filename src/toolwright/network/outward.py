@@ -14,7 +14,7 @@ from typing import Final, Literal
 from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
 from toolwright.network.destination import Destination
-from toolwright.sockdiag import End
+from toolwright.sockdiag import SocketEnd
 from toolwright.web.addresses import Address, inner, is_public
 from toolwright.web.proxies import Proxy, proxy_for
 from toolwright.web.urls import Url
@@ -156,7 +156,7 @@ def _shown(destination: Destination, address: Address) -> str:
 
 def _is_ours(address: Address) -> bool:
     """Whether an address is one of this machine's own."""
-    return not is_this_broad(address) and End(address=address.packed, port=0).is_here()
+    return not is_this_broad(address) and SocketEnd(address=address.packed, port=0).is_here()
 
 
 def is_this_broad(address: Address) -> bool:

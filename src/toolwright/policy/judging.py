@@ -19,7 +19,7 @@ from toolwright.workspace import Workspace
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class CallRequests:
     """A call of an agent, and what it asks permission for."""
 
     agent: str
@@ -31,7 +31,7 @@ class Wanted:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class CallVerdict:
     """The verdict of certain rules on a call, and the rules that had the last word on its patterns."""
 
     action: str
@@ -57,19 +57,19 @@ def permissions_of(workspace: Workspace, session: Session) -> set[str]:
     return {name for name in named if "*" not in name and "?" not in name}
 
 
-async def wanted(workspace: Workspace, agent: str, tool: str, arguments: Json, argument: str = "") -> Wanted:
+async def wanted(workspace: Workspace, agent: str, tool: str, arguments: Json, argument: str = "") -> CallRequests:
     """Return the requests of a call; what is no tool is asked for by its own name."""
     session = workspace.session(agent)
     if tool not in workspace.registry:
         request = Request(permission=tool, patterns=(argument,))
-        return Wanted(agent=session.agent, permission="", requests=(request,))
+        return CallRequests(agent=session.agent, permission="", requests=(request,))
     permission = workspace.registry[tool].permission
     result, log = await dry_run(workspace, session, tool, arguments)
     requests = tuple(entry.judgement.request for entry in log)
     error = result.error
     if isinstance(error, DryRunOver):
         error = None
-    return Wanted(agent=session.agent, permission=permission, requests=requests, error=error)
+    return CallRequests(agent=session.agent, permission=permission, requests=requests, error=error)
 
 
 async def requests_of(workspace: Workspace, session: Session, tool: str, argument: str) -> tuple[list[Request], str]:
@@ -96,15 +96,15 @@ def is_refusal(error: ToolError | None) -> bool:
     return error is not None and error.kind in REFUSED
 
 
-def verdict(agents: Agents, call: Wanted, approvals: tuple[Approval, ...] = ()) -> Verdict:
+def verdict(agents: Agents, call: CallRequests, approvals: tuple[Approval, ...] = ()) -> CallVerdict:
     """Return the verdict of these agents' rules on a call."""
     policy = agents.ruled(agents[call.agent]).policy
     hides = bool(call.permission) and policy.hides(call.permission)
     hidden = policy.decide(call.permission, "*").rule if hides else None
     if hidden is not None:
-        return Verdict(action="hidden", rule=hidden, met=(hidden,))
+        return CallVerdict(action="hidden", rule=hidden, met=(hidden,))
     if is_refusal(call.error):
-        return Verdict(action="deny")
+        return CallVerdict(action="deny")
     decision: Decision | None = None
     met: list[Rule] = []
     for request in call.requests:
@@ -118,5 +118,5 @@ def verdict(agents: Agents, call: Wanted, approvals: tuple[Approval, ...] = ()) 
         if decision is None or STRICTNESS[one.action] > STRICTNESS[decision.action]:
             decision = one
     if decision is None:
-        return Verdict(action="allow")
-    return Verdict(action=decision.action, rule=decision.rule, met=tuple(met))
+        return CallVerdict(action="allow")
+    return CallVerdict(action=decision.action, rule=decision.rule, met=tuple(met))

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from toolwright.acts import OUTWARD
 from toolwright.agents import Agents
 from toolwright.config.jsonc import KeyPath, entries
-from toolwright.config.source import Source
+from toolwright.config.source import SettingsSource
 from toolwright.network.verdict import PERMISSION
 from toolwright.permission.forms import EDITING, PERMISSIONS
 from toolwright.permission.rules import ACT, STRICTNESS, Layer, Rule
@@ -27,7 +27,7 @@ _ACTION = re.compile(r'"(?:[^"\\]|\\.)*"\s*:\s*"(allow|ask|deny)"')
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Finding:
+class LintFinding:
     """A rule that does not do what it says, or more than one should say."""
 
     kind: Kind
@@ -68,17 +68,17 @@ def is_written(rule: Rule) -> bool:
 
 
 def lint(
-    agents: Agents, sources: Sequence[Source] = (), tools: Iterable[str] = (), home: Path | None = None
-) -> list[Finding]:
+    agents: Agents, sources: Sequence[SettingsSource] = (), tools: Iterable[str] = (), home: Path | None = None
+) -> list[LintFinding]:
     """The faults of all rules that hold in a workspace, in the order they are written; `tools` are no slips."""
     known = (*PERMISSIONS, *tools)
-    findings: dict[tuple[str, str], Finding] = {}
+    findings: dict[tuple[str, str], LintFinding] = {}
     for finding in (*_repeated(sources), *_of_all(agents, known, home)):
         findings.setdefault((finding.rule.source, str(finding.rule)), finding)
     return sorted(findings.values(), key=lambda one: place(one.rule))
 
 
-def _of_all(agents: Agents, known: Collection[str], home: Path | None) -> Iterator[Finding]:
+def _of_all(agents: Agents, known: Collection[str], home: Path | None) -> Iterator[LintFinding]:
     below = (*agents.general, agents.protected, agents.run_later, *agents.managed)
     yield from of_layers(below, {layer.name for layer in below}, known, home=home)
     for agent in agents.by_name.values():
@@ -93,7 +93,7 @@ def of_layers(
     *,
     written: bool = True,
     home: Path | None = None,
-) -> Iterator[Finding]:
+) -> Iterator[LintFinding]:
     """The faults of the rules in some of the layers, which stand from weak to strong."""
     names = set(wanted)
     for index, layer in enumerate(layers):
@@ -107,21 +107,21 @@ def of_layers(
                 yield fault
 
 
-def _unheard(rule: Rule, layer: Layer, known: Collection[str]) -> Finding | None:
+def _unheard(rule: Rule, layer: Layer, known: Collection[str]) -> LintFinding | None:
     """A rule about something that is never asked for."""
     name = rule.permission
     if layer.name == "managed" and rule.action == "allow":
-        return Finding(kind="dead", rule=rule, why="allows nothing, because the administrator's file only tightens")
+        return LintFinding(kind="dead", rule=rule, why="allows nothing, because the administrator's file only tightens")
     if name in EDITING and name != "edit":
-        return Finding(kind="dead", rule=rule, why="is never asked for: whatever changes files asks for `edit`")
+        return LintFinding(kind="dead", rule=rule, why="is never asked for: whatever changes files asks for `edit`")
     if near := slip_of(name, known):
-        return Finding(kind="dead", rule=rule, why=f"is about no permission there is; did you mean `{near}`?")
+        return LintFinding(kind="dead", rule=rule, why=f"is about no permission there is; did you mean `{near}`?")
     if name == ACT and not any(matches(kind, rule.pattern) for kind in OUTWARD):
-        return Finding(kind="dead", rule=rule, why=f"fits nothing, because `act` knows {', '.join(OUTWARD)}")
+        return LintFinding(kind="dead", rule=rule, why=f"fits nothing, because `act` knows {', '.join(OUTWARD)}")
     if _is_judged_on_star(name) and not matches("*", rule.pattern):
-        return Finding(kind="dead", rule=rule, why=f"fits nothing, because `{name}` is judged on `*` alone")
+        return LintFinding(kind="dead", rule=rule, why=f"fits nothing, because `{name}` is judged on `*` alone")
     if name == PERMISSION and re.search(r"[/\s]", rule.pattern):
-        return Finding(
+        return LintFinding(
             kind="dead", rule=rule, why="fits nothing: write a host as `host` or `host:port`, without a path"
         )
     return None
@@ -133,31 +133,31 @@ def _is_judged_on_star(permission: str) -> bool:
     return tool is not None and not tool.asks
 
 
-def _replaced(rule: Rule, later: Sequence[Rule]) -> Finding | None:
+def _replaced(rule: Rule, later: Sequence[Rule]) -> LintFinding | None:
     """A rule that a later one of the same layer covers: it never has the last word."""
     by = next((other for other in later if _covers(other, rule)), None)
     if by is None:
         return None
     if _same(rule, by) and by.action != rule.action:
-        return Finding(kind="contradictory", rule=rule, by=by, why="is contradicted by")
-    return Finding(kind="shadowed", rule=rule, by=by, why="never decides, because later there is")
+        return LintFinding(kind="contradictory", rule=rule, by=by, why="is contradicted by")
+    return LintFinding(kind="shadowed", rule=rule, by=by, why="never decides, because later there is")
 
 
-def _overruled(rule: Rule, layers: Sequence[Layer], index: int) -> Finding | None:
+def _overruled(rule: Rule, layers: Sequence[Layer], index: int) -> LintFinding | None:
     """A rule that a layer above takes back, or that a deny of a layer below does not let through."""
     own = layers[index]
     for other in layers[index + 1 :]:
         if other.tightens_only and other.name != "project" and (by := _last_word(other, rule)):
-            return Finding(kind="dead", rule=rule, by=by, why="is always overruled by")
+            return LintFinding(kind="dead", rule=rule, by=by, why="is always overruled by")
         by = next((one for one in other.rules if is_written(one) and _same(one, rule)), None)
         holds = rule.action == "deny" and own.protects_from(other.name)
         if by is not None and not holds and by.action != rule.action and rule.pattern != "*":
-            return Finding(kind="contradictory", rule=rule, by=by, why="is contradicted by")
+            return LintFinding(kind="contradictory", rule=rule, by=by, why="is contradicted by")
     for other in layers[:index]:
         by = _last_word(other, rule)
         if by is not None and by.action == "deny" and other.protects_from(own.name):
             kind: Kind = "contradictory" if _same(rule, by) else "dead"
-            return Finding(kind=kind, rule=rule, by=by, why="is always overruled by")
+            return LintFinding(kind=kind, rule=rule, by=by, why="is always overruled by")
     return None
 
 
@@ -172,21 +172,21 @@ def _last_word(layer: Layer, rule: Rule) -> Rule | None:
     return None
 
 
-def _broad(rule: Rule, later: Sequence[Rule], home: Path | None) -> Finding | None:
+def _broad(rule: Rule, later: Sequence[Rule], home: Path | None) -> LintFinding | None:
     if rule.action != "allow":
         return None
     if covers(rule.permission, "*") and covers(rule.pattern, "*"):
-        return Finding(kind="broad", rule=rule, why="allows everything, also what will be added later")
+        return LintFinding(kind="broad", rule=rule, why="allows everything, also what will be added later")
     if rule.permission == ACT and matches("final", rule.pattern):
-        return Finding(kind="broad", rule=rule, why="allows what cannot be taken back without a question")
+        return LintFinding(kind="broad", rule=rule, why="allows what cannot be taken back without a question")
     outside = rule.permission == "external_directory"
     if outside and all(covers(rule.pattern, one) for one in _EVERYWHERE):
-        return Finding(kind="broad", rule=rule, why="allows every folder of this machine")
+        return LintFinding(kind="broad", rule=rule, why="allows every folder of this machine")
     if outside and home is not None and covers(rule.pattern, f"{home}/.ssh/id_rsa"):
-        return Finding(kind="broad", rule=rule, why="allows all of the home folder, keys and all")
+        return LintFinding(kind="broad", rule=rule, why="allows all of the home folder, keys and all")
     if rule.permission == "bash" and rule.pattern != "*" and (line := _let_through(rule, later)):
         why = f"allows any command, because this one runs others, as in `{line}`"
-        return Finding(kind="broad", rule=rule, why=why)
+        return LintFinding(kind="broad", rule=rule, why=why)
     return None
 
 
@@ -205,7 +205,7 @@ def _same(one: Rule, other: Rule) -> bool:
     return _covers(one, other) and _covers(other, one)
 
 
-def _repeated(sources: Sequence[Source]) -> Iterator[Finding]:
+def _repeated(sources: Sequence[SettingsSource]) -> Iterator[LintFinding]:
     """Keys that are written twice: of those only the last is ever read."""
     for source in sources:
         last: dict[KeyPath, Rule] = {}
@@ -220,4 +220,4 @@ def _repeated(sources: Sequence[Source]) -> Iterator[Finding]:
             by = last.setdefault(path, rule)
             if by is not rule:
                 kind: Kind = "shadowed" if by.action == action else "contradictory"
-                yield Finding(kind=kind, rule=rule, by=by, why="is written again in")
+                yield LintFinding(kind=kind, rule=rule, by=by, why="is written again in")

@@ -12,7 +12,7 @@ from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message, SessionInfo
 from toolwright.parts import ToolPart
 from toolwright.permission.rules import Layer
-from toolwright.policy.judging import Wanted, verdict, wanted
+from toolwright.policy.judging import CallRequests, verdict, wanted
 from toolwright.record import record
 from toolwright.request import PathPattern, Request
 from toolwright.workspace import Workspace
@@ -108,7 +108,7 @@ def _plain(action: str) -> str:
     return "deny" if action == "hidden" else action
 
 
-def _by_its_path(judge: Workspace, call: Wanted, tool: str, arguments: Json) -> Wanted:
+def _by_its_path(judge: Workspace, call: CallRequests, tool: str, arguments: Json) -> CallRequests:
     """For a call that the folder of today has no place for: the file it named is what it would ask for."""
     definition = judge.registry[tool]
     named = arguments.get(definition.writes or definition.reads or "", "*")

@@ -9,7 +9,7 @@ from toolwright.definition import Action
 from toolwright.errors import ToolwrightError
 from toolwright.permission.rules import ACT, Layer, Rule
 from toolwright.policy.expectations import Expectation, arguments_for, unknown
-from toolwright.policy.judging import Verdict, Wanted, is_refusal, permissions_of, verdict, wanted
+from toolwright.policy.judging import CallRequests, CallVerdict, is_refusal, permissions_of, verdict, wanted
 from toolwright.policy.lint import is_written
 from toolwright.record import record
 from toolwright.wildcard import matches
@@ -20,12 +20,12 @@ _AGENT_RULES = ("rules", "user_rules", "project_rules", "managed_rules")
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Row:
+class ExpectedRow:
     """One line of the table, what its call asks for, and what it came to."""
 
     expected: Expectation
-    call: Wanted | None
-    verdict: Verdict
+    call: CallRequests | None
+    verdict: CallVerdict
     why: str = ""
 
     @property
@@ -33,13 +33,13 @@ class Row:
         return self.verdict.action == self.expected.action
 
 
-async def rows_of(workspace: Workspace, table: Sequence[Expectation]) -> list[Row]:
+async def rows_of(workspace: Workspace, table: Sequence[Expectation]) -> list[ExpectedRow]:
     """Every line judged; one that cannot be judged fails alone."""
     await workspace.registry.catch_up()
     return [await _row(workspace, one) for one in table]
 
 
-async def _row(workspace: Workspace, one: Expectation) -> Row:
+async def _row(workspace: Workspace, one: Expectation) -> ExpectedRow:
     problem = one.problem
     if not problem and one.agent not in workspace.agents.by_name:
         problem = unknown("agent", one.agent, workspace.agents.by_name)
@@ -55,15 +55,17 @@ async def _row(workspace: Workspace, one: Expectation) -> Row:
         return _wrong(one, str(error))
 
 
-async def _judged(workspace: Workspace, one: Expectation) -> Row:
+async def _judged(workspace: Workspace, one: Expectation) -> ExpectedRow:
     if one.tool in workspace.registry:
-        call = Wanted(agent=one.agent, permission=workspace.registry[one.tool].permission, requests=())
+        call = CallRequests(agent=one.agent, permission=workspace.registry[one.tool].permission, requests=())
         outcome = verdict(workspace.agents, call)
         if outcome.action == "hidden":
-            return Row(expected=one, call=call, verdict=outcome, why=f"{one.tool} is not offered to {one.agent}")
+            return ExpectedRow(
+                expected=one, call=call, verdict=outcome, why=f"{one.tool} is not offered to {one.agent}"
+            )
         if one.action == "hidden" and not one.argument:
-            offered = Verdict(action="offered")
-            return Row(expected=one, call=None, verdict=offered, why=f"{one.tool} is offered to {one.agent}")
+            offered = CallVerdict(action="offered")
+            return ExpectedRow(expected=one, call=None, verdict=offered, why=f"{one.tool} is offered to {one.agent}")
         arguments = arguments_for(one.tool, one.argument)
     else:
         arguments = {}
@@ -71,14 +73,14 @@ async def _judged(workspace: Workspace, one: Expectation) -> Row:
     outcome = verdict(workspace.agents, call)
     if call.error is not None and not is_refusal(call.error):
         return _wrong(one, str(call.error))
-    return Row(expected=one, call=call, verdict=outcome, why=_why(outcome, call))
+    return ExpectedRow(expected=one, call=call, verdict=outcome, why=_why(outcome, call))
 
 
-def _wrong(one: Expectation, why: str) -> Row:
-    return Row(expected=one, call=None, verdict=Verdict(action=""), why=why)
+def _wrong(one: Expectation, why: str) -> ExpectedRow:
+    return ExpectedRow(expected=one, call=None, verdict=CallVerdict(action=""), why=why)
 
 
-def _why(found: Verdict, call: Wanted) -> str:
+def _why(found: CallVerdict, call: CallRequests) -> str:
     if call.error is not None:
         return str(call.error)
     if found.rule is None:
@@ -98,19 +100,19 @@ def rules_of(agents: Agents, chosen: Callable[[Rule], bool] = is_written) -> lis
     return list(by_pair.values())
 
 
-def unmet(rows: Sequence[Row], rules: Sequence[Rule]) -> list[Rule]:
+def unmet(rows: Sequence[ExpectedRow], rules: Sequence[Rule]) -> list[Rule]:
     """The rules that decide about nothing in the table."""
     met = {(rule.source, str(rule)) for row in rows for rule in row.verdict.met}
     return [rule for rule in rules if (rule.source, str(rule)) not in met]
 
 
-def survivors(agents: Agents, rows: Sequence[Row], rules: Sequence[Rule]) -> list[Rule]:
+def survivors(agents: Agents, rows: Sequence[ExpectedRow], rules: Sequence[Rule]) -> list[Rule]:
     """The rules that could say the opposite without any row failing."""
     judged = [row for row in rows if row.call is not None and row.passed]
     return [rule for rule in rules if not _is_seen(agents, rule, [row for row in judged if _concerns(rule, row)])]
 
 
-def _concerns(rule: Rule, row: Row) -> bool:
+def _concerns(rule: Rule, row: ExpectedRow) -> bool:
     """Return whether a rule, or its opposite, fits anything that a row asks for."""
     call, both = row.call, (rule, _flipped(rule))
     if call is None:
@@ -127,11 +129,11 @@ def _concerns(rule: Rule, row: Row) -> bool:
     )
 
 
-def _act_kinds(call: Wanted) -> set[str]:
+def _act_kinds(call: CallRequests) -> set[str]:
     return {act.kind for request in call.requests for act in request.acts.values()}
 
 
-def _is_seen(agents: Agents, rule: Rule, rows: Sequence[Row]) -> bool:
+def _is_seen(agents: Agents, rule: Rule, rows: Sequence[ExpectedRow]) -> bool:
     if not rows:
         return False
     flipped = _flipped(rule)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from toolwright.config import jsonc
 from toolwright.config.foreign.agents import claude_agent
 from toolwright.config.foreign.converted import Converted
-from toolwright.config.foreign.found import Found, NotUnderstood
+from toolwright.config.foreign.found import ForeignSetup, NotUnderstood
 from toolwright.config.foreign.permissions import SETUPS, Files, PermissionSetup
 from toolwright.config.foreign.plugins import ClaudePlugin, claude_plugins
 from toolwright.config.foreign.servers import Server, Variables, claude_server, codex_server, gemini_server
@@ -17,7 +17,7 @@ from toolwright.config.jsonc import KeyPath
 from toolwright.config.places import between
 from toolwright.config.reading import read_text
 from toolwright.config.schema import agent_schema, config_schema
-from toolwright.config.source import AgentSource, Level, Source
+from toolwright.config.source import AgentSource, Level, SettingsSource
 from toolwright.errors import ConfigError
 from toolwright.folders import Folders
 from toolwright.jsontypes import Json
@@ -53,14 +53,14 @@ class Foreign:
     servers: frozenset[str]
     """Names of servers that our own settings give."""
     agents: frozenset[str]
-    found: list[Found] = field(default_factory=list[Found])
+    found: list[ForeignSetup] = field(default_factory=list[ForeignSetup])
     plugins: list[ClaudePlugin] = field(default_factory=list[ClaudePlugin])
 
     def __post_init__(self) -> None:
         self.plugins, left_out = claude_plugins(self.wanted.plugins, self.reading.folders.home, self.reading.root)
         self.found += left_out
 
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[SettingsSource]:
         """The files that name MCP servers, weakest first; of two servers with one name the later counts."""
         entries = (one for one in self._server_files() if one[1].is_dir() or self._is_read(one[1], one[2]))
         sources = [source for entry in entries if (source := self._source(*entry)) is not None]
@@ -77,14 +77,14 @@ class Foreign:
     def _is_read(self, file: Path, level: Level) -> bool:
         return file.is_file() and self.reading.admits(file, level)
 
-    def permission_sources(self, servers: Iterable[str]) -> list[Source]:
+    def permission_sources(self, servers: Iterable[str]) -> list[SettingsSource]:
         """The permissions of each program as rules, weaker than any of ours; a project's loosen once it is trusted."""
         wanted = {"claude": self.wanted.claude, "codex": self.wanted.codex, "gemini": self.wanted.gemini}
         names = sorted({*self.servers, *servers})
         setups = (SETUPS[key] for key, words in wanted.items() if "permissions" in words)
         return [source for setup in setups for source in self._permissions(setup, names)]
 
-    def _permissions(self, setup: PermissionSetup, servers: Sequence[str]) -> Iterator[Source]:
+    def _permissions(self, setup: PermissionSetup, servers: Sequence[str]) -> Iterator[SettingsSource]:
         home, *folders = [keeper for keeper, _ in self._keepers()]
         user = setup.files(home, home=True)
         brought = [file for folder in folders for file in setup.files(folder, home=False)]
@@ -98,7 +98,7 @@ class Foreign:
                 raise
             file, both = project[0], Converted()
             self.found.append(
-                Found(program=setup.program, kind="permissions", name="all", file=file, reason=str(error))
+                ForeignSetup(program=setup.program, kind="permissions", name="all", file=file, reason=str(error))
             )
         if not (user or project):
             return
@@ -107,9 +107,11 @@ class Foreign:
             # What the program asks about where no rule fits holds as soon as anything of it is here.
             if files or level == "user":
                 rules = converted.rules if level == "user" or self.reading.trusted else converted.restricting
-                yield Source(str(files[-1]) if files else setup.program, level, {"permission": list(rules)})
+                yield SettingsSource(str(files[-1]) if files else setup.program, level, {"permission": list(rules)})
             self.found += (
-                Found(program=setup.program, kind="permissions", name=one.piece, file=files[-1], reason=str(one.reason))
+                ForeignSetup(
+                    program=setup.program, kind="permissions", name=one.piece, file=files[-1], reason=str(one.reason)
+                )
                 for one in converted.notes
                 if files and one.change == "left out"
             )
@@ -145,10 +147,10 @@ class Foreign:
             if problems := problems_with(value, agent_schema()):
                 raise NotUnderstood(f"{problems[0]}")
         except (ConfigError, NotUnderstood) as error:
-            self.found.append(Found(program=CLAUDE, kind="agents", name=name, file=file, reason=str(error)))
+            self.found.append(ForeignSetup(program=CLAUDE, kind="agents", name=name, file=file, reason=str(error)))
             return
-        self.found.append(Found(program=CLAUDE, kind="agents", name=name, file=file, hooks=hooks))
-        found[name] = AgentSource(name, value, Source(str(file), level, value), narrows=True)
+        self.found.append(ForeignSetup(program=CLAUDE, kind="agents", name=name, file=file, hooks=hooks))
+        found[name] = AgentSource(name, value, SettingsSource(str(file), level, value), narrows=True)
 
     # MCP servers.
 
@@ -175,11 +177,13 @@ class Foreign:
 
     def _source(
         self, program: str, file: Path, level: Level, listed: "Callable[[], _Listed]", translate: Server
-    ) -> Source | None:
+    ) -> SettingsSource | None:
         try:
             listing = listed()
         except ConfigError as error:
-            self.found.append(Found(program=program, kind="MCP servers", name="all", file=file, reason=str(error)))
+            self.found.append(
+                ForeignSetup(program=program, kind="MCP servers", name="all", file=file, reason=str(error))
+            )
             return None
         # What a project names of our variables is its own to have once it is trusted, and not before.
         confined = level == "project" and not self.reading.trusted
@@ -191,9 +195,9 @@ class Foreign:
                 reason = ""
             except NotUnderstood as error:
                 reason = str(error)
-            self.found.append(Found(program=program, kind="MCP servers", name=name, file=file, reason=reason))
+            self.found.append(ForeignSetup(program=program, kind="MCP servers", name=name, file=file, reason=reason))
         renamed: dict[KeyPath, KeyPath] = {("mcp", name): (*listing.path, name) for name in servers}
-        return Source(str(file), level, {"mcp": servers}, listing.text, renamed)
+        return SettingsSource(str(file), level, {"mcp": servers}, listing.text, renamed)
 
     def _server(self, name: str, entry: Any, said: "_Listed", variables: Variables, translate: Server) -> Json:
         if name in self.servers:

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from toolwright.config.foreign.converted import READ_ONLY, Converted, Note, asking, rule
+from toolwright.config.foreign.converted import READ_ONLY, Converted, RuleNote, asking, rule
 from toolwright.config.foreign.found import NotUnderstood
-from toolwright.config.foreign.paths import Paths, ignore_paths
+from toolwright.config.foreign.paths import ForeignPaths, ignore_paths
 from toolwright.config.foreign.tools import PERMISSIONS, permissions_named
 from toolwright.jsontypes import Json
 from toolwright.record import record
@@ -54,7 +54,7 @@ class _Reading:
     ask: list[Json] = field(default_factory=list[Json])
     deny: list[Json] = field(default_factory=list[Json])
     folders: list[Json] = field(default_factory=list[Json])
-    notes: list[Note] = field(default_factory=list[Note])
+    notes: list[RuleNote] = field(default_factory=list[RuleNote])
 
     def read(self, said: Mapping[str, Any]) -> None:
         for effect in _LISTS:
@@ -65,7 +65,7 @@ class _Reading:
             self.folders += (rule("external_directory", one, "allow") for one in (top, f"{top}/*"))
         for key in said:
             if key not in _KNOWN:
-                self.notes.append(Note(str(key), "left out", "it is not understood here"))
+                self.notes.append(RuleNote(str(key), "left out", "it is not understood here"))
 
     def _entry(self, text: str, effect: str) -> None:
         try:
@@ -86,11 +86,11 @@ class _Reading:
         permissions = () if effect == "allow" else PERMISSIONS.get(text.partition("(")[0], ())
         if permissions:
             self.notes.append(
-                Note(f"{effect} {text}", "stricter", f"{reason}; all of {', '.join(permissions)} is asked")
+                RuleNote(f"{effect} {text}", "stricter", f"{reason}; all of {', '.join(permissions)} is asked")
             )
             self.ask += (rule(one, "*", "ask") for one in permissions)
         else:
-            self.notes.append(Note(f"{effect} {text}", "left out", reason))
+            self.notes.append(RuleNote(f"{effect} {text}", "left out", reason))
 
     def _rules(self, name: str, inner: str | None, effect: str) -> Iterator[Json]:
         permissions = permissions_named(name)
@@ -108,12 +108,12 @@ class _Reading:
             else:
                 yield from (rule(permission, one, effect) for one in self._patterns(name, inner, effect))
 
-    def _files(self, permission: str, paths: Paths, effect: str, piece: str) -> Iterator[Json]:
+    def _files(self, permission: str, paths: ForeignPaths, effect: str, piece: str) -> Iterator[Json]:
         """A star of ours crosses folders: a restriction reaches further, an allowance is kept from it by questions."""
         if paths.beyond and effect != "allow":
-            self.notes.append(Note(piece, "stricter", "a star reaches into folders here"))
+            self.notes.append(RuleNote(piece, "stricter", "a star reaches into folders here"))
         if effect == "allow" and paths.outside and not paths.patterns[0].endswith("*"):
-            self.notes.append(Note(piece, "stricter", "outside of the project, its folder is asked about here"))
+            self.notes.append(RuleNote(piece, "stricter", "outside of the project, its folder is asked about here"))
         for pattern in paths.patterns:
             yield rule(permission, pattern, effect)
             if effect == "allow" and paths.outside and pattern.endswith("*"):
@@ -125,7 +125,7 @@ class _Reading:
         match name:
             case "Bash":
                 if "?" in inner:
-                    self.notes.append(Note(f"{effect} Bash({inner})", "looser", "`?` is any one character here"))
+                    self.notes.append(RuleNote(f"{effect} Bash({inner})", "looser", "`?` is any one character here"))
                 yield f"{inner.removesuffix(':*')} *" if inner.endswith(":*") else inner
             case "WebFetch" if inner.startswith("domain:"):
                 host = inner.removeprefix("domain:").strip()
@@ -140,11 +140,11 @@ class _Reading:
 
 def _base(mode: str, servers: Sequence[str], reading: _Reading) -> list[Json]:
     if mode in _NO_MODE and mode != "dontAsk":
-        reading.notes.append(Note(f"defaultMode {mode}", "stricter", _NO_MODE[mode]))
+        reading.notes.append(RuleNote(f"defaultMode {mode}", "stricter", _NO_MODE[mode]))
         return []
     if mode not in ("default", "acceptEdits", "plan", "manual"):
         reason = _NO_MODE.get(mode, "the mode is not known; what no rule allows is asked")
-        reading.notes.append(Note(f"defaultMode {mode}", "looser" if mode == "dontAsk" else "left out", reason))
+        reading.notes.append(RuleNote(f"defaultMode {mode}", "looser" if mode == "dontAsk" else "left out", reason))
     rules = asking(_ASKED, servers)
     rules += (rule("bash", f"{name} *", "allow") for name in READ_ONLY)
     rules += (rule("bash", f"git {name} *", "allow") for name in _GIT)

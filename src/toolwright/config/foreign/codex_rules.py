@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from toolwright.config.foreign.converted import READ_ONLY, Converted, Note, asking, rule
+from toolwright.config.foreign.converted import READ_ONLY, Converted, RuleNote, asking, rule
 from toolwright.config.foreign.found import NotUnderstood
 from toolwright.jsontypes import Json
 from toolwright.record import record
@@ -39,7 +39,7 @@ class PrefixRule:
 def codex_rules(texts: Sequence[str], settings: Sequence[Json] = (), *, base: bool = True) -> Converted:
     """Return the rules of several files, and of the settings beside them what concerns all commands."""
     rules: dict[str, list[Json]] = {effect: [] for effect in _ORDER}
-    notes: list[Note] = []
+    notes: list[RuleNote] = []
     for text in texts:
         for one in prefix_rules(text, notes):
             piece = f"{one.effect} {' '.join('|'.join(word) for word in one.words)}"
@@ -48,19 +48,19 @@ def codex_rules(texts: Sequence[str], settings: Sequence[Json] = (), *, base: bo
                     raise NotUnderstood("a star in a word is any text here")
                 rules[one.effect] += (rule("bash", pattern, one.effect) for pattern in one.patterns)
             except NotUnderstood as error:
-                notes.append(Note(piece, "stricter" if one.effect == "allow" else "left out", str(error)))
+                notes.append(RuleNote(piece, "stricter" if one.effect == "allow" else "left out", str(error)))
     if rules["allow"]:
-        notes.append(Note("allow", "stricter", "there such a command runs outside of the sandbox, here inside"))
+        notes.append(RuleNote("allow", "stricter", "there such a command runs outside of the sandbox, here inside"))
     first = _base(settings, notes) if base else []
     return Converted(rules=(*first, *rules["allow"], *rules["ask"], *rules["deny"]), notes=tuple(dict.fromkeys(notes)))
 
 
-def prefix_rules(text: str, notes: list[Note]) -> Iterator[PrefixRule]:
+def prefix_rules(text: str, notes: list[RuleNote]) -> Iterator[PrefixRule]:
     """Yield the rules of a file. Its language is a part of Python: calls with plain values are read, nothing is run."""
     try:
         statements = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        notes.append(Note("a file of rules", "left out", f"it cannot be read: {error}"))
+        notes.append(RuleNote("a file of rules", "left out", f"it cannot be read: {error}"))
         return
     for statement in statements:
         call = statement.value if isinstance(statement, ast.Expr) else None
@@ -69,12 +69,12 @@ def prefix_rules(text: str, notes: list[Note]) -> Iterator[PrefixRule]:
         name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
         if not isinstance(call, ast.Call) or name != "prefix_rule" or call.args:
             line = ast.unparse(statement).splitlines()[0][:80]
-            notes.append(Note(line, "left out", "only prefix_rule with named values is understood"))
+            notes.append(RuleNote(line, "left out", "only prefix_rule with named values is understood"))
             continue
         try:
             yield _prefix_rule({str(word.arg): ast.literal_eval(word.value) for word in call.keywords})
         except (ValueError, TypeError, NotUnderstood) as error:
-            notes.append(Note(ast.unparse(call)[:80], "left out", str(error)))
+            notes.append(RuleNote(ast.unparse(call)[:80], "left out", str(error)))
 
 
 def _prefix_rule(said: dict[str, Any]) -> PrefixRule:
@@ -96,7 +96,7 @@ def _commands(value: Any) -> tuple[str, ...]:
     return tuple(one if isinstance(one, str) else shlex.join(map(str, one)) for one in value)
 
 
-def _base(settings: Sequence[Json], notes: list[Note]) -> list[Json]:
+def _base(settings: Sequence[Json], notes: list[RuleNote]) -> list[Json]:
     """The strictest that the settings say of all commands; the last that says a thing counts."""
     policies: Json = {}
     for one in settings:
@@ -108,5 +108,5 @@ def _base(settings: Sequence[Json], notes: list[Note]) -> list[Json]:
     if policies.get("sandbox_mode") == "read-only":
         rules += asking(("edit",), ())
     if policies.get("sandbox_mode") == "danger-full-access":
-        notes.append(Note("sandbox_mode danger-full-access", "stricter", "commands stay in the sandbox here"))
+        notes.append(RuleNote("sandbox_mode danger-full-access", "stricter", "commands stay in the sandbox here"))
     return rules

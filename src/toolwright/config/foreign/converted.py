@@ -13,7 +13,7 @@ READ_ONLY = ("cat", "cd", "diff", "du", "echo", "grep", "head", "ls", "pwd", "st
 
 
 @record(frozen=True, slots=True)
-class Note:
+class RuleNote:
     """A piece that does not mean quite the same here."""
 
     piece: str
@@ -29,7 +29,7 @@ class Converted:
     """Rules in the order in which ours are read, the last that fits winning."""
 
     rules: tuple[Json, ...] = ()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[RuleNote, ...] = ()
 
     @property
     def restricting(self) -> "tuple[Json, ...]":

@@ -14,7 +14,7 @@ class NotUnderstood(Exception):
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Found:
+class ForeignSetup:
     """An agent, a server or a rule that another program's file names."""
 
     program: str

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from toolwright.config.foreign.converted import Converted, Note, asking, rule
+from toolwright.config.foreign.converted import Converted, RuleNote, asking, rule
 from toolwright.config.foreign.found import NotUnderstood
 from toolwright.jsontypes import Json
 
@@ -40,7 +40,7 @@ _PLAIN = re.compile(r"(?:[A-Za-z0-9_ /:=@,-]|\\[.+()\[\]{}|/-])*")
 
 def gemini_rules(tiers: Sequence[Sequence[Json]], servers: Sequence[str] = (), *, base: bool = True) -> Converted:
     """Return the rules of several tiers of files, the weakest tier first."""
-    notes: list[Note] = []
+    notes: list[RuleNote] = []
     rules: list[Json] = asking(_ASKED, servers) if base else []
     for files in tiers:
         entries = [one for said in files for one in _entries(said.get("rule"))]
@@ -60,7 +60,7 @@ def _priority(entry: Json) -> float:
     return value if isinstance(value, int | float) else 0
 
 
-def _rules(entry: Json, notes: list[Note]) -> list[Json]:
+def _rules(entry: Json, notes: list[RuleNote]) -> list[Json]:
     effect = _EFFECTS.get(str(entry.get("decision")), "")
     names = ", ".join(
         f"{key} {entry[key]}" for key in ("toolName", "mcpName", "commandPrefix", "commandRegex") if key in entry
@@ -81,14 +81,14 @@ def _rules(entry: Json, notes: list[Note]) -> list[Json]:
         return _instead(entry, effect, piece, str(error), notes)
 
 
-def _instead(entry: Json, effect: str, piece: str, reason: str, notes: list[Note]) -> list[Json]:
+def _instead(entry: Json, effect: str, piece: str, reason: str, notes: list[RuleNote]) -> list[Json]:
     """An allowance is left out; a restriction that could not be read restricts the whole tool to questions."""
     known = [permission for name in _names(entry) for permission in _TOOLS.get(name, ()) if permission != "*"]
     alone = reason.startswith("it is for")
     if effect in ("ask", "deny") and known and not alone:
-        notes.append(Note(piece, "stricter", f"{reason}; all of {', '.join(known)} is asked"))
+        notes.append(RuleNote(piece, "stricter", f"{reason}; all of {', '.join(known)} is asked"))
         return [rule(permission, "*", "ask") for permission in known]
-    notes.append(Note(piece, "left out", reason))
+    notes.append(RuleNote(piece, "left out", reason))
     return []
 
 

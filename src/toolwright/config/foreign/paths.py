@@ -7,7 +7,7 @@ from toolwright.record import record
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Paths:
+class ForeignPaths:
     """The patterns that fit what is meant, and those that fit what they take in beyond it."""
 
     patterns: tuple[str, ...]
@@ -19,7 +19,7 @@ class Paths:
         return self.patterns[0].startswith(("/", "~"))
 
 
-def ignore_paths(text: str) -> Paths:
+def ignore_paths(text: str) -> ForeignPaths:
     """Return what a path of Claude Code's rules means.
 
     `//x` is a full path, `~/x` one in the home folder, `/x` and `./x` begin at the project; a name without a slash is
@@ -31,14 +31,14 @@ def ignore_paths(text: str) -> Paths:
     deep = path.startswith("**/")
     path = re.sub(r"^(?:\*\*/)+", "", path).rstrip("/")
     if not path or path == "**":
-        return Paths(patterns=("*",) if not text.startswith(("//", "~")) else (_prefix(text) + "*",))
+        return ForeignPaths(patterns=("*",) if not text.startswith(("//", "~")) else (_prefix(text) + "*",))
     anywhere = deep or not (anchored or "/" in path)
     variants = _without_middle(path)
     heads = (_prefix(text),) if not anywhere else (_prefix(text), f"{_prefix(text)}*/")
     whole = [head + re.sub(r"\*{2,}", "*", one) for one in variants for head in heads]
     patterns = [form for one in whole for form in ((one,) if one.endswith("*") else (one, f"{one}/*"))]
     beyond = [] if anywhere and "/" not in path else [wider for one in variants for wider in _wider(one, heads)]
-    return Paths(patterns=tuple(dict.fromkeys(patterns)), beyond=tuple(dict.fromkeys(beyond)))
+    return ForeignPaths(patterns=tuple(dict.fromkeys(patterns)), beyond=tuple(dict.fromkeys(beyond)))
 
 
 def _from_its_start(text: str) -> tuple[str, bool]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.config import jsonc
-from toolwright.config.foreign.found import Found, NotUnderstood
+from toolwright.config.foreign.found import ForeignSetup, NotUnderstood
 from toolwright.config.reading import read_text
 from toolwright.errors import ConfigError
 from toolwright.jsontypes import Json
@@ -30,15 +30,15 @@ class ClaudePlugin:
     servers: Json
 
 
-def claude_plugins(named: Sequence[str], home: Path, root: Path) -> tuple[list[ClaudePlugin], list[Found]]:
+def claude_plugins(named: Sequence[str], home: Path, root: Path) -> tuple[list[ClaudePlugin], list[ForeignSetup]]:
     """Read the plugins in these folders, and say which are left out, and why."""
-    plugins, left_out = list[ClaudePlugin](), list[Found]()
+    plugins, left_out = list[ClaudePlugin](), list[ForeignSetup]()
     for name in dict.fromkeys(named):
         folder = (home / name.removeprefix("~/") if name.startswith("~/") else Path(name)).resolve()
         try:
             plugins.append(_read(folder, root))
         except (NotUnderstood, ConfigError) as error:
-            left_out.append(Found(program=PROGRAM, kind="plugins", name=name, file=folder, reason=str(error)))
+            left_out.append(ForeignSetup(program=PROGRAM, kind="plugins", name=name, file=folder, reason=str(error)))
     return plugins, left_out
 
 

@@ -6,7 +6,7 @@ from asyncio import StreamReader, StreamWriter, open_connection
 from collections.abc import AsyncIterator
 from typing import Any
 
-from toolwright.frames import Lines
+from toolwright.frames import LineFraming
 from toolwright.jsontypes import Json
 from toolwright.mcp.client.link import LARGEST, Handlers
 from toolwright.rpc import MCP, Peer
@@ -29,7 +29,7 @@ class Ends:
         return cls(peer, reader, writer)
 
     async def outgoing(self) -> AsyncIterator[Json]:
-        frames = Lines(LARGEST)
+        frames = LineFraming(LARGEST)
         while data := await self._reader.read(64 * 1024):
             for line in frames.feed(data):
                 yield json.loads(line)

@@ -11,7 +11,7 @@ from typing import Any
 
 from toolwright.display import visible
 from toolwright.jsontypes import Json
-from toolwright.models.logins.identity import LoginFailed, expiry, post, refusal, safe_address, text
+from toolwright.models.logins.identity import ProviderLoginFailed, expiry, post, refusal, safe_address, text
 from toolwright.record import record
 
 KIND = "device"
@@ -24,7 +24,7 @@ _CODE = "urn:ietf:params:oauth:grant-type:device_code"
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Service:
+class DeviceLogin:
     """Where codes and tokens are given, and who asks for what."""
 
     codes: str
@@ -33,12 +33,12 @@ class Service:
     scope: str
 
 
-def service_of(provider: str, env: Mapping[str, str]) -> Service:
+def service_of(provider: str, env: Mapping[str, str]) -> DeviceLogin:
     return _github(env) if provider == COPILOT else _azure(env)
 
 
 async def log_in(
-    service: Service, show: Callable[[str], None], pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    service: DeviceLogin, show: Callable[[str], None], pause: Callable[[float], Awaitable[None]] = asyncio.sleep
 ) -> Json:
     """The record of a new login; `show` tells the user where to type in what."""
     code = await asyncio.to_thread(_code, service)
@@ -62,15 +62,15 @@ def renew(record: Json) -> Json:
     return _record(answer, record)
 
 
-def _github(env: Mapping[str, str]) -> Service:
+def _github(env: Mapping[str, str]) -> DeviceLogin:
     server = safe_address(env.get(GITHUB) or "https://github.com")
     if not env.get(COPILOT_CLIENT):
-        raise LoginFailed(
+        raise ProviderLoginFailed(
             f"GitHub wants to know which application asks. Register one with device flow at "
             f"{server}/settings/developers and set {COPILOT_CLIENT} to its client id; or set COPILOT_GITHUB_TOKEN to a "
             "fine-grained token that has the permission Copilot Requests."
         )
-    return Service(
+    return DeviceLogin(
         codes=f"{server}/login/device/code",
         tokens=f"{server}/login/oauth/access_token",
         client=env[COPILOT_CLIENT],
@@ -78,15 +78,15 @@ def _github(env: Mapping[str, str]) -> Service:
     )
 
 
-def _azure(env: Mapping[str, str]) -> Service:
+def _azure(env: Mapping[str, str]) -> DeviceLogin:
     if not env.get("AZURE_CLIENT_ID") or not env.get("AZURE_TENANT_ID"):
-        raise LoginFailed(
+        raise ProviderLoginFailed(
             "Azure wants to know which application asks and for whom. Register one that allows public client flows, "
             "and set AZURE_TENANT_ID and AZURE_CLIENT_ID; or set AZURE_OPENAI_API_KEY to a key."
         )
     authority = safe_address(env.get("AZURE_AUTHORITY_HOST") or "https://login.microsoftonline.com")
     server = f"{authority}/{env['AZURE_TENANT_ID']}/oauth2/v2.0"
-    return Service(
+    return DeviceLogin(
         codes=f"{server}/devicecode",
         tokens=f"{server}/token",
         client=env["AZURE_CLIENT_ID"],
@@ -105,7 +105,7 @@ class Code:
     lasts: float
 
 
-def _code(service: Service) -> Code:
+def _code(service: DeviceLogin) -> Code:
     url = service.codes
     status, answer = post(url, form={"client_id": service.client, "scope": service.scope})
     if not text(answer, "device_code") or not text(answer, "user_code"):
@@ -119,7 +119,7 @@ def _code(service: Service) -> Code:
     )
 
 
-async def _granted(service: Service, code: Code, pause: Callable[[float], Awaitable[None]]) -> Json:
+async def _granted(service: DeviceLogin, code: Code, pause: Callable[[float], Awaitable[None]]) -> Json:
     """Ask as often as the server allows until the user has answered or the code is over."""
     url = service.tokens
     form = {"client_id": service.client, "device_code": code.device_code, "grant_type": _CODE}
@@ -135,12 +135,12 @@ async def _granted(service: Service, code: Code, pause: Callable[[float], Awaita
             case "slow_down":
                 interval = max(interval + 5, _number(answer.get("interval"), 0.0))
             case "access_denied" | "authorization_declined":
-                raise LoginFailed("The login was refused in the browser. Nothing was stored.")
+                raise ProviderLoginFailed("The login was refused in the browser. Nothing was stored.")
             case "expired_token":
                 break
             case _:
                 raise refusal(url, status, answer)
-    raise LoginFailed("Nobody entered the code in time. Try again.")
+    raise ProviderLoginFailed("Nobody entered the code in time. Try again.")
 
 
 def _record(said: Json, known: Mapping[str, Any]) -> Json:

@@ -11,7 +11,7 @@ from typing import Any
 
 from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
-from toolwright.models.logins.identity import LoginFailed, expiry, post, refusal, safe_address, text
+from toolwright.models.logins.identity import ProviderLoginFailed, expiry, post, refusal, safe_address, text
 from toolwright.private import read_private
 
 KIND = "google"
@@ -42,7 +42,7 @@ def renew(record: Json) -> Json:
         case "service_account":
             form = {"grant_type": _JWT, "assertion": _assertion(credentials, url, file)}
         case other:
-            raise LoginFailed(
+            raise ProviderLoginFailed(
                 f"{file} holds credentials of the kind {other!r}; only authorized_user and service_account are read "
                 "here. The extra `providers` takes the others, with the provider google-cloud."
             )
@@ -69,7 +69,7 @@ def _file(env: Mapping[str, str]) -> Path:
 def _credentials(file: Path) -> Json:
     written = read_private(file)
     if not written:
-        raise LoginFailed(
+        raise ProviderLoginFailed(
             f"There are no application default credentials in {file}. Run `gcloud auth application-default login`, "
             f"or set {FILE} to the file of a service account."
         )
@@ -78,7 +78,7 @@ def _credentials(file: Path) -> Json:
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise LoginFailed(f"{file} is not a JSON object. Make the credentials anew.")
+        raise ProviderLoginFailed(f"{file} is not a JSON object. Make the credentials anew.")
     return value
 
 
@@ -97,7 +97,7 @@ def _signature(key: str, data: bytes, file: Path) -> bytes:
         padding: Any = import_module("cryptography.hazmat.primitives.asymmetric.padding")
         hashes: Any = import_module("cryptography.hazmat.primitives.hashes")
     except ImportError as error:
-        raise LoginFailed(
+        raise ProviderLoginFailed(
             "A service account signs with RSA, for which cryptography must be installed: "
             "pip install 'toolwright[providers]'."
         ) from error
@@ -105,7 +105,9 @@ def _signature(key: str, data: bytes, file: Path) -> bytes:
         loaded = serialization.load_pem_private_key(key.encode(), password=None)
         signature: bytes = loaded.sign(data, padding.PKCS1v15(), hashes.SHA256())
     except (ValueError, TypeError, AttributeError):
-        raise LoginFailed(f"The private key in {file} cannot be read. Make a new key for the account.") from None
+        raise ProviderLoginFailed(
+            f"The private key in {file} cannot be read. Make a new key for the account."
+        ) from None
     return signature
 
 

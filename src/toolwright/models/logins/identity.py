@@ -21,7 +21,7 @@ LARGEST = 1_000_000
 """Bytes of an answer that are read."""
 
 
-class LoginFailed(ToolwrightError):
+class ProviderLoginFailed(ToolwrightError):
     """A login that did not come about, and why."""
 
 
@@ -37,21 +37,21 @@ def post(url: str, *, form: Mapping[str, str] | None = None, json: Mapping[str, 
             return answer.status_code, _object(answer)
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         reason = str(error) or type(error).__name__
-        raise LoginFailed(f"{_host(url)} cannot be reached: {visible(reason, lines=False)}.") from error
+        raise ProviderLoginFailed(f"{_host(url)} cannot be reached: {visible(reason, lines=False)}.") from error
 
 
-def refusal(url: str, status: int, said: Mapping[str, Any]) -> LoginFailed:
+def refusal(url: str, status: int, said: Mapping[str, Any]) -> ProviderLoginFailed:
     """Return the server's words when it gives no token."""
     words = [said.get(name) for name in ("error_description", "error", "message")]
     why = next((word for word in words if isinstance(word, str) and word), f"it answered {status}")
-    return LoginFailed(f"{_host(url)} gave no token: {visible(why, lines=False)[:300]}.")
+    return ProviderLoginFailed(f"{_host(url)} gave no token: {visible(why, lines=False)[:300]}.")
 
 
 def safe_address(url: str) -> str:
     """The address, if secrets may be sent there: over TLS, or on this machine."""
     if url.startswith("https://") or (url.startswith("http://") and is_local(url)):
         return url.rstrip("/")
-    raise LoginFailed(f"{url!r} is not safe to log in at: it must begin with https://.")
+    raise ProviderLoginFailed(f"{url!r} is not safe to log in at: it must begin with https://.")
 
 
 def expiry(said: Mapping[str, Any]) -> int:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from toolwright.deadline import time_limit
 from toolwright.jsontypes import Json
 from toolwright.mcp.callback import Callback
-from toolwright.models.logins.identity import LoginFailed, post, refusal, safe_address, text
+from toolwright.models.logins.identity import ProviderLoginFailed, post, refusal, safe_address, text
 
 PROVIDER = "openrouter"
 SERVER = "TOOLWRIGHT_OPENROUTER_URL"
@@ -36,13 +36,15 @@ async def log_in(
                 answer = await callback.answered
     except OSError as error:
         if isinstance(error, TimeoutError):
-            raise LoginFailed(f"Nobody logged in within {PATIENCE:g} seconds. Try again.") from None
-        raise LoginFailed(
+            raise ProviderLoginFailed(f"Nobody logged in within {PATIENCE:g} seconds. Try again.") from None
+        raise ProviderLoginFailed(
             f"Port {port} cannot be used ({os.strerror(error.errno or 0)}). Is another login under way? "
             "Choose another with --port."
         ) from error
     if not answer.get("code"):
-        raise LoginFailed(f"OpenRouter sent no code back ({answer.get('error') or 'no reason given'}). Try again.")
+        raise ProviderLoginFailed(
+            f"OpenRouter sent no code back ({answer.get('error') or 'no reason given'}). Try again."
+        )
     return {"type": "api", "key": await asyncio.to_thread(_key, server, answer["code"], verifier)}
 
 

@@ -10,7 +10,7 @@ from toolwright.auth import AuthFile
 from toolwright.errors import ConfigError
 from toolwright.jsontypes import Json
 from toolwright.models.logins import device, google
-from toolwright.models.logins.identity import LoginFailed
+from toolwright.models.logins.identity import ProviderLoginFailed
 from toolwright.models.model import ModelError
 from toolwright.record import record
 
@@ -48,7 +48,7 @@ class StoredLogin:
     def _renewed(self) -> Json:
         try:
             return self.file.renew(self.provider, self._held.get("access", ""), _fresh)
-        except (LoginFailed, ConfigError) as error:
+        except (ProviderLoginFailed, ConfigError) as error:
             raise ModelError(
                 f"The login to {self.provider} could not be renewed: {error} "
                 f"If that goes on, run `tw auth --login {self.provider}` again.",

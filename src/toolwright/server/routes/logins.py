@@ -10,7 +10,7 @@ from toolwright.http_server.refusal import bad_request, not_found
 from toolwright.jsontypes import Json
 from toolwright.mcp.client.oauth import LoginFailed
 from toolwright.mcp.client.tokens import FILE, Grants
-from toolwright.models.logins.identity import LoginFailed as ProviderLoginFailed
+from toolwright.models.logins.identity import ProviderLoginFailed
 from toolwright.server.asking import Ask, Routes
 from toolwright.server.routes.programs import mcp_server, mcp_states
 
