@@ -101,7 +101,8 @@ async def test_a_diff_is_part_of_the_question(project: Path) -> None:
         await stage.asked()
         assert "1 + one" in stage.words
         await stage.pilot.resize_terminal(180, 40)
-        await stage.see("│ 1 + one")
+        await stage.until(lambda: stage.app.size.width == 180, "the wide screen")
+        assert "█ 1 + one" in stage.words, "a new file has no other side"
         await stage.press("y")
         await stage.rest()
         assert (project / "a.new").read_text() == "one\ntwo\n"

@@ -355,7 +355,7 @@ async def test_help_and_keys_are_listed_and_closed(project: Path) -> None:
         await stage.press("escape")
         await stage.type("?")
         await stage.until(lambda: isinstance(stage.app.screen, TextDialog), "the keys")
-        await stage.see("f12 the sessions")
+        await stage.see("F12 the sessions")
         await stage.press("enter")
         await stage.press("ctrl+n")
         await stage.see("auto-approve: edits")
