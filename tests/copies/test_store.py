@@ -11,7 +11,7 @@ import pytest
 
 from toolwright.copies.joining import File
 from toolwright.copies.merging import _Search, _write
-from toolwright.copies.store import TRIAL, Copies, Copy
+from toolwright.copies.store import TRIAL, Copies, Copy, _locked
 from toolwright.errors import UsageError
 
 
@@ -142,8 +142,11 @@ async def test_what_a_killed_program_has_left_of_a_copy_goes_with_the_next_one(c
     left = copies.root / "half-made"
     (left / "work" / "project").mkdir(parents=True)
     (left / "lock").touch()
+    (copies.root / "being-made").mkdir()
     with ExitStack() as held:
+        held.callback(os.close, _locked(copies.root / "being-made" / "lock"))
         used = await copies.create(tmp_path / "project", purpose=TRIAL, held=held)
         assert not left.exists()
+        assert (copies.root / "being-made").is_dir()
         assert copies.left_trials(tmp_path / "project") == []
     assert copies.left_trials(tmp_path / "project") == [used]

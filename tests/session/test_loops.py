@@ -130,6 +130,7 @@ async def test_what_the_person_wants_comes_before_a_round(project: Path) -> None
         mine = asyncio.create_task(trial.prompt("mine"))
         await until(lambda: trial.session.turns.busy)
         await say(desk, "/loop 0.01s --if-fails 'echo x >> looks; test -e go' look")
+        await trial.workspace.call("bash", command="true")  # by then it would have looked
         (project / "go").touch()
         await mine
         await until((project / "looks").exists)
@@ -143,6 +144,7 @@ async def test_they_end_with_their_session_and_are_no_more_than_so_many(project:
             await say(desk, "/loop 1h --if-changed nothing look")
         with pytest.raises(UsageError, match=f"{MOST} loops are at work"):
             await say(desk, "/loop 1h look")
+        await until(lambda: all(one.watch._seen is not None for one in loops(trial)))
         works = [one.work for one in loops(trial) if one.work]
         await trial.session.close()
         assert len(works) == MOST
