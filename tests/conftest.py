@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.outside import outside_folder
 from tests.stacks import stacks
@@ -26,9 +26,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes says more about the machine than about us.
-settings.register_profile("without deadline", deadline=None)
+PATIENT: Any = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("without deadline", **PATIENT)
 # What is merged is judged by the same examples each time; on a desk every run looks further.
-settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("repeatable", derandomize=True, **PATIENT)
 settings.load_profile("repeatable" if os.environ.get("CI") else "without deadline")
 
 
