@@ -170,7 +170,8 @@ def _behind(program: Program, words: Words, *, stdin: str | None, remote: Remote
                 return Fit(kind="changes" if elsewhere else "here", words=words.operands[:1])
             given = words.given[words.places[start] :]
             line = shlex.join(given) if len(given) > 1 and skipped and head[-1] not in _BY_SHELL else " ".join(given)
-            there = remote(f"{line} <<< {shlex.quote(stdin)}" if stdin else line, elsewhere)
+            feed = "" if stdin is None else f" <<< {shlex.quote(stdin)}" if stdin else " < /dev/stdin"
+            there = remote(line + feed, elsewhere)
             kind = strictest([there.kind, "changes"]) if stdin is not None and elsewhere else there.kind
             return Fit(kind=kind, words=(*words.operands[:start], *there.words))
     return None

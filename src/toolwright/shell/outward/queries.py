@@ -19,7 +19,7 @@ _ENDS_INSIDE = re.compile(
 _CHANGES_INSIDE = re.compile(
     r"\b(?:insert\s+into|update\s+\S+\s+set|merge\s+into|into\s+(?:out|dump)file|pg_terminate_backend|pg_cancel_backend"
     r"|setval|nextval|lo_(?:import|unlink)|dblink_exec|select\b.*\binto)\b"
-    r"|\b(?:create|merge)\s*\(|\b(?:set|remove)\s+\w+[.:]",
+    r"|^\s*set\s+(?:global|persist)\b|\b(?:create|merge)\s*\(|\b(?:set|remove)\s+\w+[.:]",
     re.IGNORECASE | re.DOTALL,
 )
 _OPEN = re.compile(r"\$(?!\$|\d)|`")
