@@ -25,7 +25,7 @@ CALLS: dict[str, tuple[int, str, list[dict[str, Any]]]] = {
     "read": (20, "read", [{"filePath": "a.py"}] * 2),
     "read with a range": (25, "read", [{"filePath": "a.py", "offset": 2, "limit": 3}] * 2),
     "edit": (
-        35,
+        45,
         "edit",
         [{"filePath": "a.py", "oldString": old, "newString": new} for old, new in (("= 1", "= 9"), ("= 9", "= 1"))],
     ),
