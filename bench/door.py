@@ -11,9 +11,9 @@ from pathlib import Path
 from statistics import median
 
 from toolwright.definition import Call, ToolContext, tool
-from toolwright.ids import new_id
 from toolwright.session.session import Session
 from toolwright.testing import make_workspace
+from toolwright.text.ids import new_id
 
 CALLS = 10_000
 LAP = 1_000

@@ -16,13 +16,13 @@ from statistics import median
 from typing import Any
 
 from toolwright.cli import main as tw
-from toolwright.ids import new_id
 from toolwright.messages import ModelRef, Moment, TextPart, User
 from toolwright.models.scripted import ScriptedModel, ScriptedTurn
 from toolwright.proof.goal import goal_of
-from toolwright.session.ledger import Ledger
-from toolwright.session.witness import Witnesses
+from toolwright.session.goals.checks_in_copies import Witnesses
+from toolwright.session.goals.ledger import Ledger
 from toolwright.testing import make_workspace
+from toolwright.text.ids import new_id
 
 FILES = 40
 STEPS = 60

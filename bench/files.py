@@ -16,7 +16,7 @@ import files_search
 from reference import Reference, references
 
 from toolwright.definition import Call
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.session.session import Session
 from toolwright.testing import make_session
 

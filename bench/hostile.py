@@ -16,9 +16,9 @@ import contextlib
 
 from tests.edits.costly import COMPARED, SEARCHED
 
-from toolwright.diff import compare
 from toolwright.edits.replacement import Drift, replace
 from toolwright.errors import ToolError
+from toolwright.text.diff import compare
 
 Pair = Callable[[int], tuple[str, str]]
 WILD = 5.0

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from reference import Reference, references
 
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 
 FILES = 40
 SUBAGENTS, READS = 20, 10
@@ -285,9 +285,9 @@ def chunk(delta: Json, finish: str | None = None) -> bytes:
 
 
 async def measure_storage() -> None:
+    from toolwright.calls.parts import Completed, Span, ToolPart
     from toolwright.messages import Assistant, ModelRef, Moment, Paths, SessionInfo, User, new_part
-    from toolwright.parts import Completed, Span, ToolPart
-    from toolwright.session.storage import Storage
+    from toolwright.session.storage.on_disk import Storage
 
     with tempfile.TemporaryDirectory() as folder:
         storage = Storage.open(Path(folder) / "sessions.db")

@@ -20,6 +20,10 @@ from typing import Any
 import httpx2
 
 from toolwright.models.connect import connect
+from toolwright.models.formats.openai_chat import ChatWire
+from toolwright.models.formats.short_tools import SMALL_CONTEXT, short_spec
+from toolwright.models.formats.sizes import tools_size
+from toolwright.models.known.profiles import profile_of
 from toolwright.models.model import (
     AssistantMessage,
     Model,
@@ -30,10 +34,6 @@ from toolwright.models.model import (
     ToolMessage,
     UserMessage,
 )
-from toolwright.models.openai_chat import ChatWire
-from toolwright.models.profiles import profile_of
-from toolwright.models.short_tools import SMALL_CONTEXT, short_spec
-from toolwright.models.sizes import tools_size
 from toolwright.testing import ScriptedModel, make_workspace
 
 EVENTS = 10_000

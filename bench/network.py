@@ -21,9 +21,9 @@ from toolwright.network.door import Door
 from toolwright.network.gatekeeper import Permit
 from toolwright.network.outward import Outward
 from toolwright.network.relay import Traffic
-from toolwright.process.box import Wrapped
-from toolwright.process.scope import Program, Scopes
-from toolwright.process.space import Space
+from toolwright.process.box.box import Wrapped
+from toolwright.process.running.network_namespaces import Space
+from toolwright.process.running.scope import Program, Scopes
 
 COMMANDS, ROUNDS = 200, 6
 SIZE = 200 * 1024 * 1024

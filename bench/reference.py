@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.files.ripgrep import find_ripgrep
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 
 VERSIONS = ("1.1.31", "latest")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "toolwright-bench"

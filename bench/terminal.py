@@ -20,7 +20,7 @@ from typing import Any
 
 import pyte
 
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 
 SIZE = (120, 40)
 PATIENCE = 300.0

@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING
 from reference import configuration, references
 
 from terminal import Running, running, streaming_model
+from toolwright.calls.parts import Running as RunningCall
+from toolwright.calls.parts import Span, ToolPart
 from toolwright.events import PartUpdated
-from toolwright.jsontypes import Json
 from toolwright.messages import TextPart
-from toolwright.parts import Running as RunningCall
-from toolwright.parts import Span, ToolPart
+from toolwright.protocols.json_types import Json
 from toolwright.session.events import PartDelta
 from toolwright.terminal.renderer import Renderer
 from toolwright.terminal.screen import Screen

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, settings
 from tests.outside import outside_folder
 from tests.stacks import stacks
 from tests.waiting import PATIENCE
-from toolwright.process import selftest
-from toolwright.process.selftest import Findings, SelfTest
+from toolwright.process.sandbox import self_test
+from toolwright.process.sandbox.self_test import Findings, SelfTest
 
 # The tests may themselves run in a box, in which some commands refuse what is tried here.
 os.environ.pop("TOOLWRIGHT_SANDBOX", None)
@@ -88,7 +88,7 @@ def pytest_timeout_cancel_timer(item: pytest.Item) -> bool:
 @pytest.fixture(autouse=True)
 def ids_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ids that one test has brought do not shape those of the next."""
-    monkeypatch.setattr("toolwright.ids._followed", {})
+    monkeypatch.setattr("toolwright.text.ids._followed", {})
 
 
 @pytest.fixture(autouse=True)
@@ -116,8 +116,8 @@ HURRIED = (
     "toolwright.extensions.tool_files.PATIENCE",
     "toolwright.mcp.client.server.CONNECT",
     "toolwright.mcp.client.servers.PATIENCE",
-    "toolwright.models.local_servers.PATIENCE",
-    "toolwright.shell.second.TIMEOUT",
+    "toolwright.models.known.local_servers.PATIENCE",
+    "toolwright.shell.analysis.shfmt.TIMEOUT",
 )
 """Times within which the program goes on without something that on a busy machine only takes longer."""
 
@@ -143,13 +143,13 @@ def sandboxes_are_tried_out_once(monkeypatch: pytest.MonkeyPatch, tried_out: dic
     try_out = SelfTest._try_linux
 
     async def once(self: SelfTest) -> Findings:
-        machine = json.dumps(selftest.machine_of(self._programs))
+        machine = json.dumps(self_test.machine_of(self._programs))
         if machine not in tried_out:
             tried_out[machine] = await try_out(self)
         return tried_out[machine]
 
     monkeypatch.setattr(SelfTest, "_try_linux", once)
-    monkeypatch.setattr(selftest, "PATIENCE", PATIENCE)
+    monkeypatch.setattr(self_test, "PATIENCE", PATIENCE)
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from toolwright.calls.request import Request
 from toolwright.definition import Action, Result, ToolContext
-from toolwright.jsontypes import Json
-from toolwright.request import Request
+from toolwright.protocols.json_types import Json
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from toolwright.process.box import TEMP_FOLDERS
+from toolwright.process.box.box import TEMP_FOLDERS
 
 _CHECKOUT = Path(__file__).resolve().parents[1]
 

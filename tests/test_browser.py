@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import PATIENCE, wait_until
-from toolwright.process import browser
-from toolwright.process.browser import LASTS, leave_page, open_browser
-from toolwright.process.lookup import Lookup
+from toolwright.process.programs import browser
+from toolwright.process.programs.browser import LASTS, leave_page, open_browser
+from toolwright.process.programs.lookup import Lookup
 
 ADDRESS = "https://a.example/login?state=secret&x=<\"'>"
 OPEN = """
 import os
 import sys
 from pathlib import Path
-from toolwright.process.browser import open_browser
-from toolwright.process.lookup import Lookup
+from toolwright.process.programs.browser import open_browser
+from toolwright.process.programs.lookup import Lookup
 
 programs, state = Lookup(os.environ["PATH"]), Path(os.environ["STATE"])
 opened = open_browser("http://127.0.0.1/?secret", programs, state, has_terminal="terminal" in sys.argv)

@@ -18,9 +18,9 @@ from toolwright.definition import Call, Result, Tool, ToolContext, tool
 from toolwright.errors import ToolError
 from toolwright.events import Event, PartUpdated
 from toolwright.hooks import Proceed, pair
-from toolwright.jsontypes import Json
 from toolwright.permission.gate import AskedRequest
 from toolwright.permission.rules import Rule
+from toolwright.protocols.json_types import Json
 from toolwright.registry import ready
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_session, make_workspace

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from toolwright.builtin import BUILTIN, INVALID
+from toolwright.calls.builtin import BUILTIN, INVALID
 from toolwright.definition import Call
-from toolwright.ours import TEMPORARY
+from toolwright.machine.own_files import TEMPORARY
 from toolwright.permission.forms import PERMISSIONS
 from toolwright.permission.rules import Rule
 from toolwright.testing import ScriptedUser, make_workspace
@@ -99,13 +99,13 @@ async def test_a_tool_under_ask_asks_before_it_does_anything(stocked: Path, tool
 
 
 NAMING = {
-    "builtin.py",  # the list of them
+    "calls/builtin.py",  # the list of them
     "agents.py",  # permissions that a subagent has not
-    "native_agents.py",  # permissions of the agents that ship
-    "truncate.py",  # words for the model, as far as it has the tools
+    "config/native_agents.py",  # permissions of the agents that ship
+    "calls/truncate.py",  # words for the model, as far as it has the tools
     "permission/forms.py",  # permissions by their older names
     "app/shown.py",  # permissions that a command needs besides
-    "tools/_access.py",  # permissions whose rules hold files
+    "tools/commands/access.py",  # permissions whose rules hold files
     "config/foreign/claude_rules.py",  # permissions, from the words of other programs
     "config/foreign/gemini_rules.py",
     "config/foreign/tools.py",
@@ -142,8 +142,8 @@ def test_imports_point_down() -> None:
 
 
 SWALLOWING = {
-    "running.py": 1,  # a tool that may be run again
-    "cli/doctor_command.py": 3,  # whatever is broken, it is a finding
+    "functions/running.py": 1,  # a tool that may be run again
+    "cli/commands/doctor_command.py": 3,  # whatever is broken, it is a finding
     "call.py": 2,  # whatever a tool or a hook does, a call ends with a result
     "inbox.py": 1,  # whoever answers
     "files/store.py": 1,  # who is asked after a change of a file
@@ -152,12 +152,12 @@ SWALLOWING = {
     "fleet/cluster.py": 2,  # whatever keeps Ray from starting, or a cluster from being used, is told
     "fleet/driver.py": 1,  # whatever Ray says in its thread is told to whoever waits for it
     "fleet/slot.py": 2,  # whatever a machine lacks, and whatever ends a worker
-    "rpc.py": 2,  # who answers the requests of another program, and who takes its notifications
+    "protocols/jsonrpc.py": 2,  # who answers the requests of another program, and who takes its notifications
     "server/app.py": 1,  # whatever breaks in a request, it is answered and told in the log
-    "session/database.py": 1,  # whatever a record holds that is no text
-    "session/writer.py": 1,  # whatever goes wrong with a record or its file is told to whoever waits
-    "session/checking.py": 1,  # the condition of a goal, which is the caller's code
-    "session/turns.py": 2,  # whatever breaks in a turn, it ends with a message
+    "session/storage/database.py": 1,  # whatever a record holds that is no text
+    "session/storage/writer.py": 1,  # whatever goes wrong with a record or its file is told to whoever waits
+    "session/goals/checks.py": 1,  # the condition of a goal, which is the caller's code
+    "session/turns/turns.py": 2,  # whatever breaks in a turn, it ends with a message
     "process/keeper/capture/watch.py": 1,  # whatever keeps a change from being looked at, the program goes on
     "process/keeper/gate.py": 1,  # whatever keeps a connection from being made, the program must be answered
     "mcp/serve/resources.py": 1,  # whatever keeps a resource of an extension from being read is told to its client
@@ -222,11 +222,11 @@ ONLY_IN: dict[str, set[str]] = {
     "asyncio.timeout": set(),
     "asyncio.timeout_at": set(),
     "asyncio.wait_for": set(),
-    # What process/child.py and process/scope.py start ends with us; the user's own server does not.
+    # What process/running/child.py and process/running/scope.py start ends with us; the user's own server does not.
     "asyncio.create_subprocess_exec": set(),
     "asyncio.create_subprocess_shell": set(),
-    "subprocess.Popen": {"process/apart.py", "process/child.py"},
-    "subprocess.run": {"process/child.py", "process/keeper/family.py"},
+    "subprocess.Popen": {"process/programs/detached.py", "process/running/child.py"},
+    "subprocess.run": {"process/running/child.py", "process/keeper/family.py"},
     "subprocess.call": set(),
     "subprocess.check_call": set(),
     "subprocess.check_output": set(),
@@ -236,7 +236,7 @@ ONLY_IN: dict[str, set[str]] = {
     "os.popen": set(),
     "os.fork": {"process/keeper/launch.py", "process/keeper/server.py"},
     "os.forkpty": set(),
-    "os.posix_spawn": {"process/apart.py", "process/client.py", "process/keeper/launch.py"},
+    "os.posix_spawn": {"process/programs/detached.py", "process/running/keeper_client.py", "process/keeper/launch.py"},
     "os.posix_spawnp": set(),
     "os.execve": {"process/keeper/launch.py"},
     "multiprocessing": set(),
@@ -340,7 +340,7 @@ FORBIDDEN_STARTS = re.compile(
     r"(shutil\.)?which|os\.(system|popen|execl?vp\w*|spawn\w*p\w*|posix_spawnp)|webbrowser\.\w+"
 )
 """Calls that look for a program on the PATH by themselves."""
-LOOKED_UP_AGAIN = {"process/child.py": 1}
+LOOKED_UP_AGAIN = {"process/running/child.py": 1}
 """Where the path of a program is made whole that a caller has looked up or named."""
 
 
@@ -369,7 +369,7 @@ MAKES_TEMPORARY = re.compile(
 def test_what_we_make_in_a_temporary_folder_has_a_name_by_which_boxes_hide_it() -> None:
     made = ((file, name) for file, module in _modules().items() for name in module.temporary)
     others = {(file, name) for file, name in made if not name.strip("'").startswith(TEMPORARY)}
-    assert others == {("folders.py", "prefix")}, "but for what others give to make_temporary"
+    assert others == {("machine/folders.py", "prefix")}, "but for what others give to make_temporary"
 
 
 def _temporary_names(call: ast.Call) -> list[str]:
@@ -391,8 +391,11 @@ def test_the_maps_name_every_module() -> None:
     named = {name.partition("/")[0] for cell in re.findall(r"\n\| `(.*?)` \|", table) for name in cell.split()}
     there = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert there - {"__init__", "__main__"} == named
-    shell = (SOURCE / "shell" / "README.md").read_text("utf-8")
-    assert [path.name for path in (SOURCE / "shell").glob("[!_]*.py") if f"`{path.name}`" not in shell] == []
+    for readme in SOURCE.rglob("README.md"):
+        listed = set(re.findall(r"^\| `(.*?)`", readme.read_text("utf-8"), re.MULTILINE))
+        files = {path.name for path in readme.parent.glob("*.py")} - {"__init__.py"}
+        folders = {f"{path.parent.name}/" for path in readme.parent.glob("*/__init__.py")}
+        assert listed == files | folders, readme
 
 
 def test_no_module_keeps_state_of_its_own() -> None:

@@ -18,7 +18,7 @@ from tests.pages import PAGES, ROOT, Home, Listing, fits, listings, steps
 from toolwright.cli import COMMANDS
 from toolwright.config.load import load_config
 from toolwright.config.schema import config_schema
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
 
 UPDATE = "TOOLWRIGHT_UPDATE_DOCS" in os.environ
 """Set to write what commands really print into the pages, in place of what does not fit."""
@@ -172,7 +172,7 @@ def test_every_command_has_its_help_in_the_reference() -> None:
 
 
 def _actions(command: str) -> list[str]:
-    module = import_module(f"toolwright.cli.{command}_command")
+    module = import_module(f"toolwright.cli.commands.{command}_command")
     if not hasattr(module, "_parser"):  # one that has options alone
         return []
     parser: argparse.ArgumentParser = module._parser()

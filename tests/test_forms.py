@@ -19,11 +19,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.rounds import rounds
-from tests.test_schema import VALUES
+from tests.schema.test_check import VALUES
 from toolwright.forms.form import Field, Form, Misfit, NoForm, read_at
 from toolwright.forms.kinds import form_of, form_with_default
-from toolwright.schema import problems_with
-from toolwright.values import jsonable
+from toolwright.forms.values import jsonable
+from toolwright.schema.check import problems_with
 
 
 class Colour(Enum):

@@ -194,7 +194,7 @@ def test_constraints_of_annotated_types_are_told_or_checked() -> None:
 def test_pydantic_is_never_loaded_for_those_who_do_not_use_it() -> None:
     code = (
         "import sys; from toolwright.tools import builtin; [one.load() for one in builtin()]; "
-        "names = {'pydantic', 'annotated_types', 'decimal', 'difflib', 'toolwright.docstrings'}; "
+        "names = {'pydantic', 'annotated_types', 'decimal', 'difflib', 'toolwright.functions.docstrings'}; "
         "print(sorted(names & set(sys.modules)))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

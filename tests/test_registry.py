@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.waiting import patience
-from toolwright.builtin import BUILTIN
+from toolwright.calls.builtin import BUILTIN
 from toolwright.definition import AgentLike, Call, Offer, Tool, ToolContext, tool
 from toolwright.errors import UnknownTool
 from toolwright.registry import Registry, Source, ready

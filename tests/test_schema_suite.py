@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolwright.schema import problems_with
+from toolwright.schema.check import problems_with
 
 SUITE = Path(".venv/judges/schema/json").absolute()
 REQUIRED = {"draft2020-12": 1257, "draft7": 913}

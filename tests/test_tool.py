@@ -26,7 +26,7 @@ from toolwright.definition import (
     tool,
 )
 from toolwright.errors import InvalidArguments, ToolError
-from toolwright.schema_basics import Problem
+from toolwright.schema.basics import Problem
 from toolwright.testing import make_session, make_workspace
 
 LINES = 12

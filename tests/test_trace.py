@@ -5,6 +5,7 @@ recorded, truncated and told like any other.
 """
 
 import gc
+import re
 import sys
 import threading
 from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -18,7 +19,8 @@ import pytest
 import toolwright
 from toolwright.models.model import Event, ModelMessage, ReplySettings, ToolSpec
 from toolwright.models.scripted import ScriptedTurn
-from toolwright.testing import ScriptedModel, make_workspace
+from toolwright.permission.rules import Rule
+from toolwright.testing import ScriptedModel, ScriptedUser, make_workspace
 
 PACKAGE = str(Path(toolwright.__file__).parent)
 CALLS: dict[str, tuple[int, str, list[dict[str, Any]]]] = {
@@ -139,6 +141,33 @@ async def test_one_whole_turn(project: Path) -> None:
         with trace.on():
             await session.prompt("Go.")
     _hold(trace, TURN, "a whole turn")
+
+
+async def test_the_path_in_agents_md_is_the_one_that_a_call_takes(project: Path) -> None:
+    """Each of its lines is entered, in that order."""
+    passage = (Path(__file__).parents[1] / "AGENTS.md").read_text("utf-8").partition("## The path of a call")[2]
+    rows = re.findall(r"^(\S+\.py) +(\S+)  ", passage.partition("\n## ")[0], re.MULTILINE)
+    listed = [f"{file}: {name}" for file, name in rows]
+    (project / "a.py").write_text("x = 1\n")
+    entered: list[str] = []
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(PACKAGE):
+            name = f"{code.co_filename.removeprefix(PACKAGE)[1:]}: {code.co_qualname}"
+            if name in listed and name not in entered:
+                entered.append(name)
+
+    turn: list[ScriptedTurn] = [{"tools": [{"name": "read", "args": {"filePath": "a.py"}}]}, {"text": "Done."}]
+    opened = make_workspace(project, model=ScriptedModel(*turn * 2), user=ScriptedUser.saying("once", "once"))
+    async with opened as workspace, workspace.session(rules=[Rule("read", "*", "ask")]) as session:
+        await session.prompt("Go.")
+        sys.setprofile(note)
+        try:
+            await session.prompt("Go.")
+        finally:
+            sys.setprofile(None)
+    assert entered == listed
 
 
 def _hold(trace: Trace, most: int, name: str) -> None:

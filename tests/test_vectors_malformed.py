@@ -6,10 +6,10 @@ import pytest
 
 from tests.vectors.layout import make_places, rows
 from toolwright.call import call_from_text
+from toolwright.calls.parts import ToolPart
 from toolwright.definition import Call
 from toolwright.events import Event, PartUpdated
-from toolwright.jsontypes import Json
-from toolwright.parts import ToolPart
+from toolwright.protocols.json_types import Json
 
 CHOICES = {
     "malformed-0013": "schema",  # the turn goes on: the model reads what was expected

@@ -11,9 +11,9 @@ import pytest
 from tests.vectors.layout import Places, layouts, make_places, rows
 from toolwright.definition import Call, Result
 from toolwright.inbox import Reply
-from toolwright.jsontypes import Json
 from toolwright.permission.gate import AskedRequest
 from toolwright.permission.rules import Rule
+from toolwright.protocols.json_types import Json
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser
 

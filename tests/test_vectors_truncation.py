@@ -7,9 +7,9 @@ import pytest
 
 from tests.vectors.layout import Places, make_places, rows, text_of
 from tests.web.site import serving
+from toolwright.calls.truncate import MAX_BYTES
 from toolwright.definition import Call, Result, ToolContext, tool
-from toolwright.jsontypes import Json
-from toolwright.truncate import MAX_BYTES
+from toolwright.protocols.json_types import Json
 
 ROWS = list(rows("truncation"))
 

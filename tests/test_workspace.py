@@ -18,8 +18,8 @@ from toolwright.config.trust import Trust
 from toolwright.definition import Call, Result, ToolContext, tool
 from toolwright.errors import ConfigError, UsageError
 from toolwright.extension import Extension
-from toolwright.folders import Folders
 from toolwright.hooks import pair
+from toolwright.machine.folders import Folders
 from toolwright.testing import ScriptedModel, make_workspace
 from toolwright.workspace import Workspace
 

@@ -8,9 +8,9 @@ from tests.session.trial import call, calls, error_of, opened, read, says, words
 from toolwright.inbox import Reply
 from toolwright.models.model import AssistantMessage, ModelCall
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
-from toolwright.session.modes import AgentModes
 from toolwright.session.prompt import Prompt
-from toolwright.session.turn_settings import CompactionSettings
+from toolwright.session.subagents.plan_mode import AgentModes
+from toolwright.session.turns.settings import CompactionSettings
 from toolwright.testing import make_workspace
 
 

@@ -17,7 +17,7 @@ import pytest
 from tests.cli.person import at_terminal
 from tests.waiting import PATIENCE, patience, until
 from tests.written import can_watch, is_complete, ports, watched, written
-from toolwright.ours import PORTS, Ours, Port
+from toolwright.machine.own_files import PORTS, Ours, Port
 
 pytestmark = [
     pytest.mark.slow,

@@ -7,21 +7,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from toolwright.calls.request import Request
     from toolwright.definition import Attachment, Call, Result, Tool, ToolContext, tool
     from toolwright.errors import ConfigError, ToolError, ToolwrightError, UsageError
     from toolwright.extension import Extension, Hook
+    from toolwright.functions.signature import Field
     from toolwright.inbox import Question, Reply
     from toolwright.mcp.serve.program import serve_mcp
     from toolwright.messages import Message
     from toolwright.models.model import Model
     from toolwright.permission.rules import Rule
-    from toolwright.request import Request
     from toolwright.script import run_sync
     from toolwright.session.agent import Agent
     from toolwright.session.alone import CallDecision, CommandOutcome
     from toolwright.session.budget import Budget
-    from toolwright.session.changes import ChangedFile
-    from toolwright.session.in_form import StructuredOutputError
     from toolwright.session.result import MadeCall, TurnError, TurnResult
     from toolwright.session.session import Session
     from toolwright.session.turn_events import (
@@ -34,7 +33,8 @@ if TYPE_CHECKING:
         ToolStarted,
         TurnEvent,
     )
-    from toolwright.signature import Field
+    from toolwright.session.typed_answer import StructuredOutputError
+    from toolwright.session.undo.changes import ChangedFile
     from toolwright.workspace import Workspace, open_workspace
 __version__ = VERSION
 
@@ -45,11 +45,11 @@ _HOMES = {
     "Budget": "toolwright.session.budget",
     "Call": "toolwright.definition",
     "CallDecision": "toolwright.session.alone",
-    "ChangedFile": "toolwright.session.changes",
+    "ChangedFile": "toolwright.session.undo.changes",
     "CommandOutcome": "toolwright.session.alone",
     "ConfigError": "toolwright.errors",
     "Extension": "toolwright.extension",
-    "Field": "toolwright.signature",
+    "Field": "toolwright.functions.signature",
     "Finished": "toolwright.session.turn_events",
     "Hook": "toolwright.extension",
     "MadeCall": "toolwright.session.result",
@@ -57,11 +57,11 @@ _HOMES = {
     "Model": "toolwright.models.model",
     "Question": "toolwright.inbox",
     "Reply": "toolwright.inbox",
-    "Request": "toolwright.request",
+    "Request": "toolwright.calls.request",
     "Result": "toolwright.definition",
     "Rule": "toolwright.permission.rules",
     "Session": "toolwright.session.session",
-    "StructuredOutputError": "toolwright.session.in_form",
+    "StructuredOutputError": "toolwright.session.typed_answer",
     "TextDelta": "toolwright.session.turn_events",
     "ThinkingDelta": "toolwright.session.turn_events",
     "Tool": "toolwright.definition",

@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from toolwright.config.load import Config
+from toolwright.config.native_agents import Agent, native_agents
 from toolwright.config.rules import rules_of
 from toolwright.config.source import AgentSource
 from toolwright.definition import Action, Use, nothing_to_use
 from toolwright.errors import ConfigError, UsageError
-from toolwright.folders import Folders
-from toolwright.jsontypes import JsonView
-from toolwright.native_agents import Agent, native_agents
+from toolwright.machine.folders import Folders
 from toolwright.permission.defaults import default_rules, output_rules, protected_rules, rules
 from toolwright.permission.links import with_real_names
 from toolwright.permission.rules import Layer, Policy, Rule
 from toolwright.permission.run_later import run_later_rules
+from toolwright.protocols.json_types import JsonView
 from toolwright.record import record
 from toolwright.settings.record import RESERVED_OPTIONS
 

@@ -8,20 +8,20 @@ from collections.abc import Awaitable
 from dataclasses import field, replace
 from typing import Any, Protocol
 
-from toolwright.acts import OUTWARD
-from toolwright.builtin import INVALID
+from toolwright.calls.acts import OUTWARD
+from toolwright.calls.builtin import INVALID
+from toolwright.calls.order import CallOrder
+from toolwright.calls.request import Request
+from toolwright.calls.truncate import Truncator
 from toolwright.definition import Call, Result, Tool, ToolContext
 from toolwright.errors import CallChanged, PermissionDenied, ToolError, ToolwrightError, UnknownTool
 from toolwright.flows.naming import act_of_call
 from toolwright.hooks import CallHook, wrap
 from toolwright.inbox import WrongAnswer, mistake_in
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
-from toolwright.order import CallOrder
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.registry import Registry, shown_name
-from toolwright.request import Request
-from toolwright.truncate import Truncator
 
 log = logging.getLogger(__name__)
 

@@ -13,15 +13,15 @@ from toolwright.config.reading import read_text
 from toolwright.definition import Call
 from toolwright.errors import ConfigError, ToolError, UsageError
 from toolwright.events import Bus
-from toolwright.ids import new_id
 from toolwright.record import record
-from toolwright.session.handing import hand_down
 from toolwright.session.prompt import CommandCall, Prompt
-from toolwright.session.record import CallRecord
+from toolwright.session.records.call_record import CallRecord
 from toolwright.session.result import TurnEnd
 from toolwright.session.session import Session
+from toolwright.session.turns.subtask import hand_down
 from toolwright.settings.record import CommandSettings
 from toolwright.skills import Skill
+from toolwright.text.ids import new_id
 
 KINDS = ("command", "commands")
 MOST_FILES = 1000

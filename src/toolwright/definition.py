@@ -12,15 +12,15 @@ from string import Template
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, Protocol, TypedDict, Unpack, cast, overload
 
-from toolwright.acts import CLASSES, ActClass
+from toolwright.calls.acts import CLASSES, ActClass
+from toolwright.calls.look import Look
+from toolwright.calls.request import Request
 from toolwright.errors import InvalidArguments, ToolError, UsageError
-from toolwright.jsontypes import Json
-from toolwright.look import Look
+from toolwright.functions.signature import Signature, signature_of, written
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
-from toolwright.request import Request
-from toolwright.schema import problems_with
-from toolwright.schema_basics import Problem
-from toolwright.signature import Signature, signature_of, written
+from toolwright.schema.basics import Problem
+from toolwright.schema.check import problems_with
 
 if TYPE_CHECKING:
     # Defaults, so that who does not care writes `Tool` and `ToolContext`. Python has them itself from 3.13 on.
@@ -58,7 +58,7 @@ class Attachment:
     @classmethod
     def of(cls, content: bytes | Path, *, mime: str = "", filename: str | None = None) -> "Attachment":
         """A file, or the bytes of one; its kind is seen from its first bytes or its name, unless it is said."""
-        from toolwright.attached import data_url, kind_of
+        from toolwright.protocols.data_urls import data_url, kind_of
 
         if isinstance(content, Path):
             filename, content = filename or content.name, content.read_bytes()
@@ -360,7 +360,7 @@ class Tool(Generic[Given, Returned]):
             arguments = signature.renamed(arguments)
         problems = problems_with(arguments, self.parameters)
         if problems:
-            from toolwright.fitting import fitted
+            from toolwright.functions.fitting import fitted
 
             arguments = fitted(arguments, self.parameters, exact=signature.exact if signature else ())
             problems = problems_with(arguments, self.parameters)
@@ -530,7 +530,7 @@ def _runner(function: Callable[..., Any], signature: Signature, seconds: float |
         if plainly_awaited:
             answer = await work()
         else:
-            from toolwright.running import run_function
+            from toolwright.functions.running import run_function
 
             answer = await run_function(function, work, partial(_show, ctx), name, seconds, retries)
         result = as_result(answer, name)
@@ -557,7 +557,7 @@ def as_result(answer: object, name: str) -> Result:
         return Result(words, attachments=tuple(one for one in pieces if isinstance(one, Attachment)))
     import json
 
-    from toolwright.values import jsonable
+    from toolwright.forms.values import jsonable
 
     try:
         return Result(json.dumps(jsonable(answer), ensure_ascii=False))

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import ClassVar, Literal
 
-from toolwright.jsontypes import Json
-from toolwright.parts import Part
+from toolwright.calls.parts import Part
+from toolwright.calls.request import Need
+from toolwright.protocols.client_json import to_json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
-from toolwright.request import Need
-from toolwright.wire import to_json
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from toolwright.deadline import time_limit
 from toolwright.definition import Tool, as_tool
 from toolwright.errors import UsageError
 from toolwright.hooks import CallHook
-from toolwright.jsontypes import JsonView
+from toolwright.protocols.json_types import JsonView
 from toolwright.record import record
 from toolwright.registry import Source, ready
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from toolwright.files.buffers import Buffers
     from toolwright.files.store import Commit
     from toolwright.models.hooked import RequestHook
-    from toolwright.process.terminals import Terminals
-    from toolwright.session.turn_settings import CompactionHook, PromptHook
+    from toolwright.process.jobs.editor_terminals import Terminals
+    from toolwright.session.turns.settings import CompactionHook, PromptHook
 
 
 STARTING = 30.0

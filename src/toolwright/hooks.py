@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from toolwright.definition import Call, Result, ToolContext
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 
 Proceed = Callable[[Call], Awaitable[Result]]
 CallHook = Callable[[Proceed, Call, ToolContext], Awaitable[Result]]

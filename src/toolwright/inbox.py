@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Literal, get_args
 
+from toolwright.calls.request import Need, Option
 from toolwright.deadline import time_limit
 from toolwright.errors import PermissionRejected, ToolError, UsageError
 from toolwright.events import Bus, Event
-from toolwright.ids import new_id
 from toolwright.record import record
-from toolwright.request import Need, Option
+from toolwright.text.ids import new_id
 
 ReplyKind = Literal["once", "always", "reject"]
 Scope = Literal["session", "project", "user"]

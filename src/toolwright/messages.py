@@ -3,11 +3,11 @@
 from dataclasses import field
 from typing import Literal, TypedDict
 
-from toolwright.builtin import INVALID
-from toolwright.ids import new_id
-from toolwright.jsontypes import Json
-from toolwright.parts import FilePart, Part, Span, ToolPart
+from toolwright.calls.builtin import INVALID
+from toolwright.calls.parts import FilePart, Part, Span, ToolPart
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
+from toolwright.text.ids import new_id
 
 # Parts of a message.
 
@@ -230,7 +230,7 @@ class Message:
 
     def to_json(self) -> Json:
         """Return the message as JSON that `workspace.session(messages=[...])` takes again."""
-        from toolwright.wire import to_json
+        from toolwright.protocols.client_json import to_json
 
         return {"info": to_json(self.info), "parts": to_json(list(self.parts.values()))}
 

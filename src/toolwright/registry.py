@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from time import perf_counter
 from typing import Protocol
 
-from toolwright.builtin import INVALID
+from toolwright.calls.builtin import INVALID
 from toolwright.definition import MAX_NAME, AgentLike, Offer, Tool
 from toolwright.errors import UnknownTool
 from toolwright.record import record

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from toolwright.definition import ToolContext
 from toolwright.inbox import Choice
-from toolwright.jsontypes import Json, JsonView
+from toolwright.protocols.json_types import Json, JsonView
 from toolwright.record import record
 
 

@@ -5,13 +5,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from toolwright.fitting import fitted
 from toolwright.forms.form import Form, Misfit, read_at
 from toolwright.forms.kinds import form_of
-from toolwright.jsontext import read_json
+from toolwright.functions.fitting import fitted
+from toolwright.protocols.json_text import read_json
 from toolwright.record import record
-from toolwright.schema import problems_with
-from toolwright.schema_basics import Problem
+from toolwright.schema.basics import Problem
+from toolwright.schema.check import problems_with
 
 _FENCE = re.compile(r"(?P<marks>`{3,}|~{3,})[\w-]*[ \t]*\n(?P<text>.*)\n[ \t]*(?P=marks)", re.DOTALL)
 _TOLD = 20

@@ -14,7 +14,6 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from toolwright.call import is_cancelled
 from toolwright.definition import Call, Result, ToolContext
-from toolwright.display import visible
 from toolwright.errors import ToolwrightError
 from toolwright.events import Event, PermissionAsked, PermissionReplied
 from toolwright.extension import Extension, Hook
@@ -22,11 +21,12 @@ from toolwright.hooks import Proceed
 from toolwright.models.hooked import ModelRequest, Stream
 from toolwright.models.info import Usage
 from toolwright.models.model import CallEnd, Finish, TextDelta
+from toolwright.protocols.client_json import to_json
 from toolwright.record import record
 from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnEnd
+from toolwright.text.display import visible
 from toolwright.version import VERSION
-from toolwright.wire import to_json
 from toolwright.workspace import Workspace
 
 PATIENCE = 2.0
@@ -310,7 +310,7 @@ class _Listener:
                 span.set_attribute("gen_ai.conversation.id", event.session_id)
                 span.set_attribute("toolwright.permission", event.permission)
                 if self.content:
-                    span.set_attribute("toolwright.patterns", list(event.patterns))
+                    span.set_attribute("toolwright.schema.patterns", list(event.patterns))
                 self.questions[event.id] = span
             case PermissionReplied() if event.request_id in self.questions:
                 span = self.questions.pop(event.request_id)

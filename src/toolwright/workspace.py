@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Never, TypeVar, cast
 
 from toolwright.agents import Agents, load_agents
 from toolwright.call import Caller, is_cancelled
-from toolwright.circumstances import circumstances, given_settings, is_true, truncator_of
 from toolwright.config.load import load_config
 from toolwright.config.trust import is_trusted
 from toolwright.definition import Client, Result, Tool
@@ -20,19 +19,20 @@ from toolwright.errors import UsageError
 from toolwright.events import Bus
 from toolwright.extension import Extension, ExtensionProblem, Hook, enter, hooks_of, leave, sources_of
 from toolwright.extensions import extensions_of
-from toolwright.folders import Folders
+from toolwright.extensions.programs import program_extensions
+from toolwright.extensions.tool_conditions import circumstances, given_settings, is_true, truncator_of
 from toolwright.inbox import Answerer, Inbox, Question, Scope, is_attended
-from toolwright.opening import KnownPermissions, Opening, check_agent, own_extension, rules_given
+from toolwright.machine.folders import Folders
 from toolwright.permission.approvals import Approvals
 from toolwright.permission.forms import given_rules
 from toolwright.permission.gate import DryGate, Gate
 from toolwright.permission.rules import Layer, Rule
-from toolwright.programs import program_extensions
 from toolwright.registry import Registry
-from toolwright.session.given import check_agent_given, check_words
+from toolwright.session.input_checks import check_agent_given, check_words
 from toolwright.session.prompting import Prompting
 from toolwright.session.session import CLOSED, Session
 from toolwright.tools import builtin
+from toolwright.workspace_options import KnownPermissions, Opening, check_agent, own_extension, rules_given
 from toolwright.workspace_services import SERVICES, Services
 
 if TYPE_CHECKING:
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
     from toolwright.session.agent import Agent, GivenAgents
     from toolwright.session.alone import CallDecision, CommandOutcome
     from toolwright.session.budget import Budget
-    from toolwright.session.conversation import Conversation
-    from toolwright.session.given_messages import GivenMessages
+    from toolwright.session.first_messages import GivenMessages
     from toolwright.session.prompt import AskedOptions
+    from toolwright.session.records.conversation import Conversation
     from toolwright.session.result import TurnResult
     from toolwright.session.store import Store
-    from toolwright.session.subagents import Elsewhere
+    from toolwright.session.subagents.subagents import Elsewhere
     from toolwright.session.turn_events import TurnEvent
-    from toolwright.session.turn_settings import TurnSettings
-    from toolwright.session.turns import Turns
+    from toolwright.session.turns.settings import TurnSettings
+    from toolwright.session.turns.turns import Turns
 
 log = logging.getLogger(__name__)
 # What goes wrong is in the results; the log is for who asks for it.
@@ -278,7 +278,7 @@ class Workspace(Services, Prompting):
 
     async def waiting(self) -> "list[Question]":
         """The questions with which earlier processes have left sessions of this project, the newest first."""
-        from toolwright.session.resuming import waiting_in
+        from toolwright.session.turns.resuming import waiting_in
 
         self.require_open()
         questions = list[Question]()
@@ -403,9 +403,9 @@ class Workspace(Services, Prompting):
 
     def turns_of(self, session: Session, conversation: "Conversation | None" = None) -> "Turns":
         """Return the turns of a session, wired to this workspace."""
-        from toolwright.session.changes import Changes
-        from toolwright.session.instructions import Instructions
-        from toolwright.session.turns import Turns
+        from toolwright.session.turns.instructions import Instructions
+        from toolwright.session.turns.turns import Turns
+        from toolwright.session.undo.changes import Changes
 
         changes = Changes(self.files.journal, self.files.hides)
         changes.follow(session.id)
@@ -427,7 +427,7 @@ class Workspace(Services, Prompting):
     def turn_settings(self) -> "TurnSettings":
         """Return the settings of every turn here."""
         from toolwright.session.budget import Budget, budget_of
-        from toolwright.session.turn_settings import CompactionSettings, TurnSettings
+        from toolwright.session.turns.settings import CompactionSettings, TurnSettings
 
         section = self.settings
         compaction, bounds, usual = section.compaction, self.config.managed.budget, section.budget
@@ -528,7 +528,7 @@ else:
 
 
 def _begins_with(messages: "GivenMessages", session_id: str) -> "Sequence[Message]":
-    from toolwright.session.given_messages import check_messages
+    from toolwright.session.first_messages import check_messages
 
     if session_id:
         raise UsageError("messages= is for a new session: one with an id has messages of its own.")

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from toolwright.agents import Agents
 from toolwright.call import is_cancelled
+from toolwright.calls.truncate import Truncator
 from toolwright.config.load import Config
-from toolwright.copy_facts import CopyFacts
 from toolwright.errors import ToolwrightError
 from toolwright.events import Bus
 from toolwright.extension import Extension
 from toolwright.extensions import active_folders, foreign_commands, user_folders
-from toolwright.folders import Folders
 from toolwright.inbox import Inbox
-from toolwright.ours import Ours
+from toolwright.machine.copy_facts import CopyFacts
+from toolwright.machine.folders import Folders
+from toolwright.machine.own_files import Ours
 from toolwright.registry import Registry
 from toolwright.session.session import Session
 from toolwright.session.store import Store
 from toolwright.settings import Settings
-from toolwright.truncate import Truncator
 
 if TYPE_CHECKING:
     from toolwright.commands import Commands
@@ -39,19 +39,19 @@ if TYPE_CHECKING:
     from toolwright.network.clients import KnownDestinations
     from toolwright.network.sessions import Networks
     from toolwright.permission.rules import Policy
-    from toolwright.process.jobs import Jobs
-    from toolwright.process.lookup import Lookup
-    from toolwright.process.sandbox import Sandbox
-    from toolwright.process.scope import Scopes
+    from toolwright.process.jobs.jobs import Jobs
+    from toolwright.process.programs.lookup import Lookup
+    from toolwright.process.running.scope import Scopes
+    from toolwright.process.sandbox.sandbox import Sandbox
     from toolwright.services import Modes, OtherAgents, Questions, Subagents
-    from toolwright.session.background import BackgroundAgents
     from toolwright.session.flows import FlowFacts
-    from toolwright.session.loops import Loops
-    from toolwright.session.owner import Owner
+    from toolwright.session.records.todo import StoredTodos
     from toolwright.session.sessions import SessionHome, Sessions
-    from toolwright.session.subagents import Elsewhere
-    from toolwright.session.title import Titles
-    from toolwright.session.todo import StoredTodos
+    from toolwright.session.storage.owner import Owner
+    from toolwright.session.subagents.background import BackgroundAgents
+    from toolwright.session.subagents.subagents import Elsewhere
+    from toolwright.session.turns.loops import Loops
+    from toolwright.session.turns.title import Titles
     from toolwright.skills import Skills
     from toolwright.tools.batch import BatchLimits
     from toolwright.web.fetch import Fetcher
@@ -104,10 +104,10 @@ class Services:
         if self.given_store is not None:
             return self.given_store
         if not self.keep:
-            from toolwright.session.memory import MemoryStore
+            from toolwright.session.storage.in_memory import MemoryStore
 
             return MemoryStore()
-        from toolwright.session.storage import Storage
+        from toolwright.session.storage.on_disk import Storage
 
         return self.closing(Storage.open(self.folders.database))
 
@@ -166,15 +166,15 @@ class Services:
 
     @cached_property
     def scopes(self) -> "Scopes":
-        from toolwright.process.scope import Scopes
+        from toolwright.process.running.scope import Scopes
 
         return self.closing(Scopes())
 
     @cached_property
     def lookup(self) -> "Lookup":
         """Finds the programs that we start for ourselves."""
-        from toolwright.process.lookup import Lookup
-        from toolwright.process.sight import place_named
+        from toolwright.process.paths.safe_stat import place_named
+        from toolwright.process.programs.lookup import Lookup
 
         home, root = self.folders.home, self.config.root
         return Lookup.of(
@@ -188,7 +188,7 @@ class Services:
 
     @cached_property
     def sandbox(self) -> "Sandbox":
-        from toolwright.process.sandbox import Sandbox, SandboxSettings
+        from toolwright.process.sandbox.sandbox import Sandbox, SandboxSettings
 
         section = self.settings.sandbox
         sandbox = Sandbox(
@@ -214,8 +214,8 @@ class Services:
     def jobs(self) -> "Jobs":
         """Commands of the shell, in the box of this project, without the secrets of our environment."""
         from toolwright.network.keys import variables_of
-        from toolwright.process.environment import SECRETS, Withholding
-        from toolwright.process.jobs import Jobs, ShellSettings
+        from toolwright.process.jobs.jobs import Jobs, ShellSettings
+        from toolwright.process.programs.environment import SECRETS, Withholding
 
         section = self.settings.environment
         own = tuple(variables_of(self.settings.sandbox.keys))
@@ -295,13 +295,13 @@ class Services:
     @cached_property
     def languages(self) -> "Languages":
         """Language servers, started when they are first wanted."""
-        from toolwright.programs import make_languages
+        from toolwright.extensions.programs import make_languages
 
         return self.closing(make_languages(self))
 
     @cached_property
     def formatters(self) -> "Formatters":
-        from toolwright.programs import make_formatters
+        from toolwright.extensions.programs import make_formatters
 
         return make_formatters(self)
 
@@ -402,25 +402,25 @@ class Services:
 
     @cached_property
     def todos(self) -> "StoredTodos":
-        from toolwright.session.todo import StoredTodos
+        from toolwright.session.records.todo import StoredTodos
 
         return StoredTodos(self.bus, self.store)
 
     @cached_property
     def questions(self) -> "Questions":
-        from toolwright.session.questions import InboxQuestions
+        from toolwright.session.records.choices import InboxQuestions
 
         return InboxQuestions(self.inbox)
 
     @cached_property
     def other_agents(self) -> "OtherAgents":
-        from toolwright.session.known_agents import KnownAgents
+        from toolwright.session.subagents.known_agents import KnownAgents
 
         return KnownAgents(self.agents)
 
     @cached_property
     def subagents(self) -> "Subagents":
-        from toolwright.session.subagents import ChildSessions
+        from toolwright.session.subagents.subagents import ChildSessions
 
         return ChildSessions(
             self.agents,
@@ -435,7 +435,7 @@ class Services:
     @cached_property
     def background(self) -> "BackgroundAgents":
         """The subagents that work in the background."""
-        from toolwright.session.background import BackgroundAgents, Limits
+        from toolwright.session.subagents.background import BackgroundAgents, Limits
 
         section = self.settings.background
         return BackgroundAgents(limits=Limits(agents=section.agents, total=section.total, seconds=section.seconds))
@@ -443,13 +443,13 @@ class Services:
     @cached_property
     def loops(self) -> "Loops":
         """The prompts that are put again and again."""
-        from toolwright.session.loops import Loops
+        from toolwright.session.turns.loops import Loops
 
         return Loops()
 
     @cached_property
     def modes(self) -> "Modes":
-        from toolwright.session.modes import AgentModes
+        from toolwright.session.subagents.plan_mode import AgentModes
 
         root = self.config.root
         inside = (root / ".git").exists()
@@ -475,7 +475,7 @@ class Services:
     @cached_property
     def titles(self) -> "Titles":
         from toolwright.session.models import small_model
-        from toolwright.session.title import Titles
+        from toolwright.session.turns.title import Titles
 
         return self.closing(Titles(lambda model: small_model(self.connections, self.settings.small_model, model)))
 
@@ -496,7 +496,7 @@ class Services:
 
     @cached_property
     def owner(self) -> "Owner":
-        from toolwright.session.owner import Owner
+        from toolwright.session.storage.owner import Owner
 
         return Owner.new()
 

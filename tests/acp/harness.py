@@ -12,8 +12,8 @@ from tests.waiting import patience
 from toolwright.acp.agent import EditorAgent
 from toolwright.extension import Extension
 from toolwright.inbox import Answerer
-from toolwright.jsontypes import JsonView
-from toolwright.rpc import ACP, Peer, RpcError
+from toolwright.protocols.json_types import JsonView
+from toolwright.protocols.jsonrpc import ACP, Peer, RpcError
 from toolwright.testing import ScriptedModel, make_workspace
 from toolwright.workspace import Workspace
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.acp.harness import ASK_EDIT, EDIT, READ, editor
-from toolwright.rpc import RpcError
+from toolwright.protocols.jsonrpc import RpcError
 
 
 async def test_a_turn_is_told_in_order_and_answered_last(tmp_path: Path) -> None:

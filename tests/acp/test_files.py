@@ -9,8 +9,8 @@ import pytest
 from tests.acp.harness import ASK_EDIT, EDIT, FILES, READ, call, editor, never, refused
 from toolwright.acp import delegation
 from toolwright.errors import ToolError
-from toolwright.session.undo import Undo
-from toolwright.session.undone import Selection
+from toolwright.session.undo.file_back import Selection
+from toolwright.session.undo.undo import Undo
 
 OK = {"text": "ok"}
 WRITE = call("write", filePath="a.py", content='print("new")\n')

@@ -1,12 +1,12 @@
 """Hostile text in an editor: what a person reads before they say yes shows all of it."""
 
 from tests.cli.test_hostile_text import tool_call
-from tests.test_display import HOSTILE, unseen
+from tests.text.test_display import HOSTILE, unseen
 from toolwright.acp.permission import _asked, _choice, _form
 from toolwright.acp.updates import named
 from toolwright.app.shown import view_of
+from toolwright.calls.request import Option
 from toolwright.inbox import Choice, Question
-from toolwright.request import Option
 
 
 def test_titles_and_questions_hide_nothing() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.acp.harness import Editor, call, editor, never
 from tests.waiting import until
-from toolwright.rpc import RpcError
+from toolwright.protocols.jsonrpc import RpcError
 
 FOLDER = Path(__file__).parent / "recorded"
 TODOS = [

@@ -11,7 +11,7 @@ import pytest
 from tests.acp.harness import ASK_EDIT, EDIT, READ, Editor, call, editor
 from tests.mcp.conftest import SCRIPT
 from tests.waiting import until, write_pipe
-from toolwright.rpc import RpcError
+from toolwright.protocols.jsonrpc import RpcError
 
 OK = {"text": "ok"}
 QUESTIONS = [

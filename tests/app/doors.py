@@ -471,7 +471,7 @@ async def _messages(server: "Served") -> set[str]:
 async def editor(place: Place, lines: Sequence[str]) -> str:
     """ACP."""
     from tests.acp.harness import editor as opened
-    from toolwright.rpc import RpcError
+    from toolwright.protocols.jsonrpc import RpcError
 
     refused: list[str] = []
     async with opened(place.folder, *place.turns, config=dict(place.config)) as person:

@@ -1,9 +1,9 @@
 """The word of the line of progress follows the events of a turn."""
 
 from toolwright.app.doing import Doing
+from toolwright.calls.parts import Span
 from toolwright.events import Event, PartUpdated
 from toolwright.messages import ReasoningPart, TextPart
-from toolwright.parts import Span
 from toolwright.session.events import PartDelta, SessionStatus
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.app.doors import Door, Place, every_door
+from toolwright.calls.parts import Completed
 from toolwright.models.scripted import ScriptedTurn
-from toolwright.parts import Completed
 
 TURNS: list[ScriptedTurn] = [
     {"match": "Look at", "text": "Found it.", "repeat": True},

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.app.doors import DOORS, WORDS, Door, Place, every_door, killed
+from toolwright.calls.parts import Completed, Failed, ToolPart
 from toolwright.models.scripted import ScriptedTurn
-from toolwright.parts import Completed, Failed, ToolPart
 
 pytestmark = pytest.mark.slow
 

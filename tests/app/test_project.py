@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from toolwright.app.project import LocalProject, Project, answer_later
+from toolwright.calls.parts import ToolPart
 from toolwright.errors import UsageError
 from toolwright.events import PartUpdated, PermissionAsked
 from toolwright.inbox import Reply
 from toolwright.models.scripted import ScriptedTurn
-from toolwright.parts import ToolPart
 from toolwright.session.prompt import Prompt
-from toolwright.session.undone import NothingToUndo, Selection
+from toolwright.session.undo.file_back import NothingToUndo, Selection
 from toolwright.testing import ScriptedModel, make_workspace
 
 CONFIG = {"permission": {"bash": {"rm *": "ask"}}, "command": {"hi": {"template": "Say $1"}}}

@@ -7,7 +7,7 @@ import pytest
 
 from tests.server.harness import listening, served
 from toolwright.app.shown import Looks
-from toolwright.builtin import BUILTIN
+from toolwright.calls.builtin import BUILTIN
 
 
 @pytest.mark.parametrize(

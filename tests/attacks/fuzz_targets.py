@@ -26,19 +26,19 @@ from toolwright.edits.sections import END_OF_FILE, Update
 from toolwright.errors import ConfigError, ToolError, UsageError
 from toolwright.files.globs import GlobError, literal_folders, parse_glob, parse_ignore_line
 from toolwright.files.paths import Tree
-from toolwright.folders import Folders
-from toolwright.frames import Headers, LineFraming
-from toolwright.http_answer import AnswerBody, BadAnswer, read_head
-from toolwright.jsontext import read_json
+from toolwright.machine.folders import Folders
 from toolwright.models.connect import connect
-from toolwright.models.http import Address
+from toolwright.models.formats.wire import HttpModel
 from toolwright.models.model import ModelError, ReplySettings, UserMessage
-from toolwright.models.wire import HttpModel
-from toolwright.session.copies import exported, ids_of, read_export
+from toolwright.models.transport.endpoint import Address
+from toolwright.protocols.framing import Headers, LineFraming
+from toolwright.protocols.http_answer import AnswerBody, BadAnswer, read_head
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.sse import EventReader
+from toolwright.session.storage.copies import exported, ids_of, read_export
 from toolwright.shell import analyse, checks_for, requests_for
-from toolwright.sse import EventReader
+from toolwright.text.wildcard import matches
 from toolwright.web.convert import convert
-from toolwright.wildcard import matches
 
 BREAK = b"\0"
 """Between the parts of an input that has several."""

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from toolwright.mcp.client.schemas import without_slow_patterns
+from toolwright.models.formats.wire import count
 from toolwright.models.info import Prices, Usage
-from toolwright.models.wire import count
 from toolwright.testing import make_workspace
 
 SOURCE = Path(__file__).parents[2] / "src" / "toolwright"
@@ -21,32 +21,32 @@ OWN = {
     "files/pdf.py": "a process of ours",
     "files/pending.py": "what we wrote",
     "fleet/saved.py": "what we wrote",
-    "jsontext.py": "the function itself",
+    "protocols/json_text.py": "the function itself",
     "mcp/client/content.py": "depth is caught here",
     "mcp/client/ends.py": "a process of ours",
-    "models/fixes.py": "our own request",
-    "models/profiles.py": "what ships",
-    "models/refresh.py": "the list that ships, made by hand",
+    "models/formats/fixes.py": "our own request",
+    "models/known/profiles.py": "what ships",
+    "models/known/refresh.py": "the list that ships, made by hand",
     "models/scripted.py": "a script that the user names",
-    "models/wire.py": "depth is caught here, once for each event",
+    "models/formats/wire.py": "depth is caught here, once for each event",
     "policy/expectations.py": "depth is caught here",
     "process/keeper/launch.py": "a process of ours",
     "process/keeper/leader.py": "a process of ours",
     "process/keeper/server.py": "a process of ours",
-    "process/scope.py": "a process of ours",
-    "process/selftest.py": "what our keeper wrote",
-    "process/space.py": "a process of ours",
+    "process/running/scope.py": "a process of ours",
+    "process/sandbox/self_test.py": "what our keeper wrote",
+    "process/running/network_namespaces.py": "a process of ours",
     "proof/baseline.py": "what we wrote",
     "server/inside.py": "our own answer",
-    "session/bundle.py": "what we wrote",
-    "session/chain.py": "depth is caught here",
-    "session/search.py": "depth is caught here",
-    "session/storage.py": "depth is caught here",
-    "shipped.py": "what ships",
+    "session/storage/bundle.py": "what we wrote",
+    "session/storage/chain.py": "depth is caught here",
+    "session/storage/search.py": "depth is caught here",
+    "session/storage/on_disk.py": "depth is caught here",
+    "config/shipped.py": "what ships",
     "testing.py": "for tests",
     "web/apart.py": "a process of ours",
 }
-SHIPPED = ("cli/json_lines.py", "format/registry.py", "lsp/servers.py", "server/routes/surroundings.py")
+SHIPPED = ("cli/run/json_lines.py", "format/registry.py", "lsp/servers.py", "server/routes/project_info.py")
 
 
 def test_no_other_module_reads_json_by_itself() -> None:

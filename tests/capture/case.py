@@ -14,9 +14,9 @@ from tests.outside import outside_folder
 from tests.process.shell_session import EVERYTHING_ALLOWED, ShellSession, open_shell
 from toolwright.definition import Result
 from toolwright.permission.rules import Rule
-from toolwright.process.sandbox import SandboxSettings
-from toolwright.session.undo import Undo
-from toolwright.session.undone import Selection
+from toolwright.process.sandbox.sandbox import SandboxSettings
+from toolwright.session.undo.file_back import Selection
+from toolwright.session.undo.undo import Undo
 
 Kind = Literal["bubblewrap", "landlock", "landlock alone"]
 KINDS: tuple[Kind, ...] = ("bubblewrap", "landlock", "landlock alone")

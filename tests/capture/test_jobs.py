@@ -7,8 +7,8 @@ import pytest
 from tests.capture.case import captured, look
 from tests.session.trial import call, calls, opened, says
 from tests.waiting import until
-from toolwright.session.undo import Undo
-from toolwright.session.undone import NothingToUndo, Selection
+from toolwright.session.undo.file_back import NothingToUndo, Selection
+from toolwright.session.undo.undo import Undo
 
 WAITING = "until [ -e go{0} ]; do sleep 0.01; done"
 

@@ -9,7 +9,7 @@ import pytest
 from tests.capture.case import KINDS, captured, look, prepare, python
 from tests.process.shell_session import EVERYTHING_ALLOWED, open_shell
 from tests.waiting import patience, until
-from toolwright.process.sandbox import SandboxSettings
+from toolwright.process.sandbox.sandbox import SandboxSettings
 
 CAPTURED = "whatever programs change is captured and can be undone: bubblewrap, landlock"
 

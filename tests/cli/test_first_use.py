@@ -17,10 +17,10 @@ import toolwright
 from tests.cli.conftest import Tw
 from tests.cli.person import at_terminal
 from tests.session.trial import call, calls, says
-from toolwright import folders
 from toolwright.cli.dispatch import os_trouble
-from toolwright.cli.input import with_piped
+from toolwright.cli.run.input import with_piped
 from toolwright.errors import ConfigError, UsageError
+from toolwright.machine import folders
 
 
 def program(*arguments: str, folder: Path, **more: str) -> "subprocess.CompletedProcess[str]":
@@ -160,8 +160,8 @@ def test_the_log_tells_requests_decisions_and_processes_but_no_contents(project:
     done = program("run", "Go", "--model", f"scripted/{file}", folder=project, TOOLWRIGHT_LOG="debug,json")
     lines = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
     modules = {line["module"] for line in lines}
-    assert {"toolwright.models.retry", "toolwright.call", "toolwright.permission.gate"} <= modules
-    assert "toolwright.process.jobs" in modules
+    assert {"toolwright.models.transport.retry", "toolwright.call", "toolwright.permission.gate"} <= modules
+    assert "toolwright.process.jobs.jobs" in modules
     assert all(line["time"].endswith("Z") and line["level"] == "debug" for line in lines)
     assert secret not in done.stderr
 

@@ -9,7 +9,7 @@ import pytest
 
 import toolwright
 from tests.cli.conftest import Tw
-from tests.test_display import unseen
+from tests.text.test_display import unseen
 
 EVIL = "\u202e\x1b]0;t\x07\x1b[2J\u200bevil"
 """Turns the direction, names the window, clears the screen, and hides."""
@@ -80,7 +80,7 @@ def test_nothing_that_a_project_brings_acts_on_the_terminal(
 
 WRITES = {
     "cli/__init__.py": 2,  # the version and the help, without what a start would cost
-    "cli/eval_command.py": 1,  # a bar that is drawn over itself, of numbers
+    "cli/commands/eval_command.py": 1,  # a bar that is drawn over itself, of numbers
 }
 
 
@@ -88,7 +88,7 @@ def test_all_that_the_command_line_prints_passes_one_place() -> None:
     """Of `print` ruff sees to the same (`pyproject.toml`)."""
     source = Path(toolwright.__file__).parent
     found = dict[str, int]()
-    for file in (source / "cli").glob("*.py"):
+    for file in (source / "cli").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
             if called in ("sys.stdout.write", "sys.stderr.write", "sys.stdout.writelines", "os.write"):

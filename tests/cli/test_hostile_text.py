@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_display import HOSTILE, unseen
-from toolwright.cli.json_lines import JsonLines
+from tests.text.test_display import HOSTILE, unseen
+from toolwright.calls.parts import Completed, Failed, Span, ToolPart
+from toolwright.cli.commands.session_command import _message_lines
 from toolwright.cli.log import start_log
 from toolwright.cli.options import note, print_json, print_table
-from toolwright.cli.progress import Quiet
-from toolwright.cli.questions import _choices
-from toolwright.cli.session_command import _message_lines
+from toolwright.cli.run.json_lines import JsonLines
+from toolwright.cli.run.progress import Quiet
+from toolwright.cli.run.questions import _choices
 from toolwright.events import PartUpdated
 from toolwright.inbox import Question
 from toolwright.messages import Message, ModelRef, Moment, TextPart, User
-from toolwright.parts import Completed, Failed, Span, ToolPart
 from toolwright.session.events import PartDelta, SessionStatus
 from toolwright.terminal.call_text import shown_call
 from toolwright.terminal.renderer import Renderer

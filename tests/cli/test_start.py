@@ -48,7 +48,7 @@ def test_a_single_call_loads_no_model_no_http_no_database(tmp_path: Path, argume
         "PIL",
         "rapidfuzz",
     }
-    assert not {name for name in found if name.startswith(("toolwright.models.", "toolwright.session.loop"))}
+    assert not {name for name in found if name.startswith(("toolwright.models.", "toolwright.session.turns.loop"))}
 
 
 def test_the_version_is_a_constant(tw: Tw) -> None:

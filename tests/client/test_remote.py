@@ -13,12 +13,12 @@ from tests.server.harness import TOKEN, Served, served
 from tests.server.test_running import running
 from tests.waiting import patience
 from toolwright.app.server_secret import Secret, leave_note
+from toolwright.calls.parts import Failed, Pending, Running, ToolPart
 from toolwright.client import Client
 from toolwright.client.calls import ServerGone
 from toolwright.client.remote import RemoteProject
 from toolwright.events import Event, EventsMissed, PartUpdated, PermissionAsked, PermissionReplied
 from toolwright.inbox import Reply
-from toolwright.parts import Failed, Pending, Running, ToolPart
 from toolwright.session.events import MessageUpdated, PartDelta, SessionIdle, SessionStatus
 from toolwright.session.prompt import Prompt
 

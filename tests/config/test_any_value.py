@@ -14,7 +14,7 @@ from toolwright.config.load import Config, load_config
 from toolwright.config.markdown import read_document
 from toolwright.config.schema import agent_schema, config_schema
 from toolwright.errors import ConfigError
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
 
 TOP = sorted(config_schema()["properties"])
 INNER = sorted(

@@ -11,7 +11,7 @@ import pytest
 
 from toolwright.config.load import Config, load_config
 from toolwright.errors import ConfigError
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
 from toolwright.testing import make_workspace
 
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
+from toolwright.calls.truncate import OutputLimits
 from toolwright.config.load import Config, load_config
 from toolwright.config.merge import merged
+from toolwright.config.native_agents import native_agents
 from toolwright.config.schema import config_schema
-from toolwright.folders import Folders
-from toolwright.models.catalog import Catalog
-from toolwright.native_agents import native_agents
+from toolwright.machine.folders import Folders
+from toolwright.models.known.catalog import Catalog
 from toolwright.settings import Settings
 from toolwright.settings.derive import leaves
 from toolwright.settings.record import FOREIGN
-from toolwright.truncate import OutputLimits
 
 NOTHING: Any = object()
 

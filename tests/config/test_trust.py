@@ -8,7 +8,7 @@ import pytest
 from toolwright.config.content import TrustedContent, content_of
 from toolwright.config.trust import Trust, is_trusted
 from toolwright.errors import ConfigError
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
 
 
 @pytest.fixture

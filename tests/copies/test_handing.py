@@ -13,7 +13,7 @@ from toolwright.copies.handing import CopyWork
 from toolwright.copies.store import Copies, Copy
 from toolwright.inbox import Question, Reply
 from toolwright.models.scripted import ScriptedTurn
-from toolwright.session.undone import Selection
+from toolwright.session.undo.file_back import Selection
 from toolwright.testing import ScriptedUser
 
 HELLO = "hello\nworld\n"

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.rounds import rounds
-from toolwright import diff
-from toolwright.diff import Changed, compare, counts, short, split_lines, unified
+from toolwright.text import diff
+from toolwright.text.diff import Changed, compare, counts, short, split_lines, unified
 
 LINES = st.sampled_from(["a\n", "b\n", "c\n", "dd\n", "\n", "a\r\n"])
 TEXTS = st.builds(

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.rounds import rounds
-from toolwright.diff import changed_lines
 from toolwright.edits.chunks import apply_chunks
 from toolwright.edits.patch import parse
 from toolwright.edits.replacement import replace
 from toolwright.errors import ToolError
 from toolwright.files.text import decode
+from toolwright.text.diff import changed_lines
 
 Line = tuple[str, str]
 """A line and its end."""

@@ -6,11 +6,11 @@ import pytest
 
 from tests.edits.costly import COMPARED, SEARCHED
 from tests.waiting import bounded_work
-from toolwright.diff import compare
 from toolwright.edits.chunks import apply_chunks
 from toolwright.edits.replacement import Drift, replace
 from toolwright.edits.sections import Chunk, Mark
 from toolwright.errors import ToolError
+from toolwright.text.diff import compare
 
 
 def answered(work: Callable[[], object]) -> None:

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from toolwright.process import nodejs
+from toolwright.process.programs import nodejs
 from toolwright.workspace import Workspace
 
 HAS_NODE = shutil.which("node") is not None or find_spec(nodejs.PACKAGE) is not None

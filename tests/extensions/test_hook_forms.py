@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.ports import free_port
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.testing import ScriptedModel, make_workspace
 
 ALLOWED: Json = {"permission": {"bash": "allow"}}

@@ -10,8 +10,8 @@ import pytest
 
 from tests.extensions.loading import have_all_loaded, needs_node
 from tests.waiting import until
-from toolwright.process import nodejs
-from toolwright.process.lookup import Lookup
+from toolwright.process.programs import nodejs
+from toolwright.process.programs.lookup import Lookup
 from toolwright.testing import ScriptedUser, make_workspace
 
 PACKAGED = pytest.mark.skipif(find_spec(nodejs.PACKAGE) is None, reason="toolwright[js] is not installed")

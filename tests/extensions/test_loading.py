@@ -13,8 +13,8 @@ from tests.waiting import PATIENCE, patience, until
 from toolwright.extension import Extension
 from toolwright.extensions import environments
 from toolwright.extensions.environments import Needs
-from toolwright.folders import Folders
-from toolwright.process.lookup import Lookup
+from toolwright.machine.folders import Folders
+from toolwright.process.programs.lookup import Lookup
 from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace
 

@@ -163,7 +163,7 @@ async def test_the_models_that_a_plugin_offers_are_there(project: Path) -> None:
 async def test_at_the_command_line_a_person_answers_the_plugin(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import io
 
-    from toolwright.cli.plugin_login import log_in_by_plugin
+    from toolwright.cli.actions.plugin_login import log_in_by_plugin
 
     async with opened(project) as workspace:
         monkeypatch.setattr("sys.stdin", io.StringIO("Acme account\nme\n1234\n"))

@@ -9,8 +9,8 @@ import pytest
 from toolwright.errors import UsageError
 from toolwright.extensions.shell_hooks import ShellHook, ShellHooks
 from toolwright.extensions.shell_moments import both_names, our_names
-from toolwright.jsontypes import Json
-from toolwright.process.scope import Scopes
+from toolwright.process.running.scope import Scopes
+from toolwright.protocols.json_types import Json
 from toolwright.session.events import SessionStatus
 from toolwright.testing import ScriptedModel, ScriptedUser, make_workspace
 

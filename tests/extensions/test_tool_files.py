@@ -14,8 +14,8 @@ from tests.extensions.twins import HEAD, TWINS
 from tests.files.tool_case import lay_out, rows
 from tests.waiting import until
 from toolwright.extensions.tool_files import tool_id, with_defaults
-from toolwright.jsontypes import Json
-from toolwright.process import nodejs
+from toolwright.process.programs import nodejs
+from toolwright.protocols.json_types import Json
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
 from toolwright.workspace import Workspace

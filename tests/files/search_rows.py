@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.files.tool_case import ToolCase, lay_out
 from toolwright.definition import Result
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 
 START = 1_700_000_000
 

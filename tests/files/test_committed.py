@@ -10,8 +10,8 @@ from tests.session.trial import call, calls, opened, says
 from toolwright.definition import Call, Result
 from toolwright.files.store import Commit, Files
 from toolwright.session.session import Session
-from toolwright.session.undo import Undo
-from toolwright.session.undone import Selection
+from toolwright.session.undo.file_back import Selection
+from toolwright.session.undo.undo import Undo
 from toolwright.testing import make_session
 
 PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-x=1\n+x=2\n*** Add File: b.py\n+y=1\n*** End Patch"

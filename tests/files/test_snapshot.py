@@ -13,10 +13,10 @@ from toolwright.files.journal import Journal
 from toolwright.files.precious import Worth
 from toolwright.files.snapshot import Snapshot
 from toolwright.models.scripted import ScriptedModel
-from toolwright.process.sandbox import Sandbox
+from toolwright.process.sandbox.sandbox import Sandbox
 from toolwright.session.prompt import Prompt
-from toolwright.session.undo import Undo
-from toolwright.session.undone import Selection
+from toolwright.session.undo.file_back import Selection
+from toolwright.session.undo.undo import Undo
 from toolwright.testing import ScriptedUser, make_session, make_workspace
 
 

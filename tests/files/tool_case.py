@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from toolwright.calls.request import Request
 from toolwright.definition import Action, Call, Result, Tool
 from toolwright.files.store import Files
-from toolwright.jsontypes import Json
 from toolwright.permission.gate import AskedRequest, AskingCall, Gate
 from toolwright.permission.rules import Rule
-from toolwright.request import Request
+from toolwright.protocols.json_types import Json
 from toolwright.session.session import Session
 from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolwright.acts import ActClass
+from toolwright.calls.acts import ActClass
 from toolwright.definition import Result, Tool, ToolContext
 from toolwright.inbox import Question, Reply
 from toolwright.models.scripted import ScriptedModel, ScriptedTurn

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.process.test_scope import marked
+from tests.process.running.test_scope import marked
 from toolwright.format.formatting import _restore, _state, kept
 from toolwright.format.registry import Chooser, FormatterChoice, chosen_formatters, known_formatters
-from toolwright.process.lookup import Lookup
+from toolwright.process.programs.lookup import Lookup
 from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace
 

@@ -12,7 +12,7 @@ import pytest
 from tests.outside import is_seen
 from toolwright.errors import ToolError
 from toolwright.format.registry import Chooser, chosen_formatters, edition_of
-from toolwright.process.lookup import Lookup
+from toolwright.process.programs.lookup import Lookup
 from toolwright.testing import make_workspace
 
 PATH = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.lsp.stage import is_gone, notes_of, stage, started
-from toolwright.jsontypes import Json
 from toolwright.lsp.pool import IDLE
+from toolwright.protocols.json_types import Json
 
 
 async def test_a_server_that_nobody_asks_is_ended_and_started_again_when_wanted(project: Path) -> None:
@@ -95,7 +95,7 @@ def test_killing_our_process_leaves_no_server(project: Path) -> None:
     script = f"""
 import asyncio, sys
 from pathlib import Path
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from tests.lsp.stage import stage
 async def main():
     async with stage(Path({str(project)!r}), "lingers", boxed=False) as workspace:

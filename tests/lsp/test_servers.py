@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from toolwright.lsp.servers import Finder, LanguageServer, ServerChoice, chosen_servers, known_servers, language_id
-from toolwright.process.lookup import Lookup
+from toolwright.process.programs.lookup import Lookup
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from tests.lsp.test_real_servers import PATH
 from toolwright.lsp.client import CHANGED, CREATED, DELETED
 from toolwright.lsp.servers import Finder, known_servers
 from toolwright.lsp.watch import FolderWatch
-from toolwright.process.lookup import Lookup
+from toolwright.process.programs.lookup import Lookup
 from toolwright.testing import make_workspace
 
 

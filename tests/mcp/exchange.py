@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from http import HTTPStatus
 
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from toolwright import Attachment, Result, Tool, ToolContext, ToolError, tool
 from toolwright.extension import Resource
-from toolwright.jsontypes import Json
 from toolwright.mcp.client.elicitation import elicit
+from toolwright.protocols.json_types import Json
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 WAV = base64.b64encode(

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from tests.mcp.exchange import Exchange, read_request
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 
 STATELESS = "2026-07-28"
 LEAVING = ("closes", "breaks", "closes each time", "forgets")

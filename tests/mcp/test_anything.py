@@ -11,8 +11,8 @@ from toolwright.mcp.client.content import result_of
 from toolwright.mcp.client.elicitation import _accepted, _choice, _default
 from toolwright.mcp.client.servers import prompt_text
 from toolwright.mcp.client.tools import BadTool, tool_id, tool_of
-from toolwright.models.schemas import gemini_schema, plain_schema
-from toolwright.session.turn import _shown
+from toolwright.models.formats.schemas import gemini_schema, plain_schema
+from toolwright.session.turns.turn import _shown
 
 KEYS = st.sampled_from(
     [

@@ -15,13 +15,13 @@ from tests.waiting import until
 from toolwright.app.server_secret import Secret
 from toolwright.errors import UsageError
 from toolwright.inbox import Question, Reply
-from toolwright.jsontypes import Json
+from toolwright.machine.own_ports import listen
 from toolwright.mcp.protocol import META_CAPABILITIES, META_VERSION, STATELESS
 from toolwright.mcp.serve.connection import Connection
 from toolwright.mcp.serve.http import serve_at
 from toolwright.mcp.serve.service import ClientAnswers, Service
-from toolwright.peers import listen
-from toolwright.rpc import RpcError
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import RpcError
 from toolwright.testing import make_workspace
 
 ASK = {"permission": {"edit": "ask"}}

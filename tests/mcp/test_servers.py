@@ -13,10 +13,10 @@ import pytest
 
 from tests.mcp.conftest import Served, scripted
 from tests.waiting import until
+from toolwright.calls.parts import Running, ToolPart
 from toolwright.events import Event, PartUpdated
 from toolwright.inbox import Answerer, Question, Reply, TakesDefaults, always_say
 from toolwright.mcp.client.servers import prompt_text
-from toolwright.parts import Running, ToolPart
 from toolwright.registry import Registry
 from toolwright.testing import ScriptedModel, make_workspace
 from toolwright.workspace import Workspace

@@ -18,7 +18,7 @@ from toolwright.mcp.client.oauth import LoginFailed, _safe
 from toolwright.mcp.client.server import McpServer
 from toolwright.mcp.client.streams import Place
 from toolwright.mcp.client.tokens import FILE, Grants
-from toolwright.sse import EventReader
+from toolwright.protocols.sse import EventReader
 from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace
 

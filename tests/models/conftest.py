@@ -30,7 +30,7 @@ from toolwright.models.model import (
 @pytest.fixture
 async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Server]:
     # Who is asked for a model's context before the first request waits; a server of this very loop cannot answer then.
-    monkeypatch.setattr("toolwright.models.local_servers.PATIENCE", 0.01)
+    monkeypatch.setattr("toolwright.models.known.local_servers.PATIENCE", 0.01)
     async with serving() as running:
         yield running
 

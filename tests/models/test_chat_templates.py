@@ -15,6 +15,7 @@ import pytest
 from tests.models.test_requests import READ
 from tests.rounds import rounds
 from toolwright.models.connect import connect
+from toolwright.models.formats.wire import HttpModel
 from toolwright.models.model import (
     AssistantMessage,
     ModelCall,
@@ -24,7 +25,6 @@ from toolwright.models.model import (
     ToolMessage,
     UserMessage,
 )
-from toolwright.models.wire import HttpModel
 
 SOURCES = Path(os.environ.get("TOOLWRIGHT_LLAMA_SOURCES") or ".venv/judges/llama")
 """A folder with the source archive of llama-cpp-python, in which llama.cpp with its templates is."""

@@ -10,10 +10,10 @@ from tests.models.conftest import CHAT, HELLO, Format, events_of, text_of
 from tests.models.replies import Reply
 from tests.models.server import Server
 from toolwright.errors import ConfigError, UsageError
-from toolwright.models.catalog import Catalog
 from toolwright.models.connect import Connections, ProviderKey, accounts_of, connect, find_key
+from toolwright.models.known.catalog import Catalog
+from toolwright.models.known.profiles import profile_of
 from toolwright.models.model import ModelError, ReplySettings
-from toolwright.models.profiles import profile_of
 
 ANTHROPIC = Catalog().provider("anthropic")
 FAR_FUTURE = 32_503_680_000_000

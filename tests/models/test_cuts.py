@@ -8,8 +8,8 @@ from tests.models.conftest import HELLO, Format
 from tests.models.replies import Reply
 from tests.models.server import Answer, Server
 from tests.rounds import rounds
+from toolwright.models.formats.wire import HttpModel
 from toolwright.models.model import Event, ModelError, ReplySettings
-from toolwright.models.wire import HttpModel
 
 REPLY = Reply(reasoning="thinking ü", text="Hello, 😀 wörld", calls=[("c1", "read", '{"filePath": "ä"}')], size=40)
 

@@ -12,9 +12,9 @@ from tests.models.replies import Reply
 from tests.models.server import Server
 from tests.models.test_requests import READ, turn
 from toolwright.models.connect import connect
+from toolwright.models.formats.openai_chat import ChatWire
+from toolwright.models.known.profiles import profile_of
 from toolwright.models.model import AssistantMessage, ModelMessage, ReplySettings, ToolSpec, UserMessage
-from toolwright.models.openai_chat import ChatWire
-from toolwright.models.profiles import profile_of
 
 
 async def sent_to(server: Server, provider: str, model: str, messages: Sequence[ModelMessage], **options: Any) -> Any:

@@ -9,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolwright.definition import Attachment
-from toolwright.models.call_ids import new_call_id, nine_id, plain_id
 from toolwright.models.connect import connect
 from toolwright.models.encode import Growing, Once, dump, join_body, merge, place
+from toolwright.models.formats.call_ids import new_call_id, nine_id, plain_id
+from toolwright.models.formats.openai_chat import ChatWire
+from toolwright.models.formats.short_tools import short_spec
+from toolwright.models.known.profiles import profile_of
 from toolwright.models.model import (
     AssistantMessage,
     ModelMessage,
@@ -21,9 +24,6 @@ from toolwright.models.model import (
     ToolSpec,
     UserMessage,
 )
-from toolwright.models.openai_chat import ChatWire
-from toolwright.models.profiles import profile_of
-from toolwright.models.short_tools import short_spec
 
 
 def test_each_object_is_worked_out_once_and_forgotten_with_it() -> None:

@@ -13,8 +13,8 @@ from tests.models.replies import Reply, sse
 from tests.models.server import Answer, Server
 from tests.waiting import patience
 from toolwright.models.connect import connect
-from toolwright.models.failures import retry_after
 from toolwright.models.model import Model, ModelError, ReplySettings, Trouble
+from toolwright.models.transport.failures import retry_after
 
 
 async def error_of(model: Model) -> ModelError:
@@ -102,7 +102,7 @@ async def test_429_says_how_long_to_wait(server: Server, headers: dict[str, str]
 
 
 def test_retry_after_may_be_a_date(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolwright.models.failures.time.time", lambda: 1e9)
+    monkeypatch.setattr("toolwright.models.transport.failures.time.time", lambda: 1e9)
     assert retry_after({"retry-after": formatdate(1e9 + 60, usegmt=True)}) == 60
     assert retry_after({"retry-after": formatdate(1e9 - 60, usegmt=True)}) == 0
     assert retry_after({"retry-after": "soon"}) is None

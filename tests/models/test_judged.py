@@ -11,8 +11,8 @@ import httpx2
 import pytest
 
 from tests.models.server import listened_to
-from toolwright.http_answer import BadAnswer
-from toolwright.models.connections import ConnectionPool, NoConnection
+from toolwright.models.transport.connections import ConnectionPool, NoConnection
+from toolwright.protocols.http_answer import BadAnswer
 
 HELLO = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"
 CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\nx: 1\r\n\r\n"

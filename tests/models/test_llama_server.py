@@ -14,7 +14,7 @@ from tests.ports import free_port
 from tests.session.trial import info_of
 from tests.waiting import until
 from toolwright.models.connect import connect
-from toolwright.models.local_servers import ask_server
+from toolwright.models.known.local_servers import ask_server
 from toolwright.models.model import Model, ModelError, ReplySettings, TextDelta, UserMessage
 from toolwright.session.budget import Budget
 from toolwright.session.prompt import Prompt

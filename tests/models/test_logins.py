@@ -19,14 +19,14 @@ import pytest
 from tests.models.conftest import CHAT, events_of, seals_of, text_of, thoughts_of
 from tests.models.replies import Reply, chat, gemini, responses
 from tests.models.server import Answer, Server, serving
-from toolwright.auth import AuthFile
-from toolwright.ids import now
-from toolwright.models.catalog import Catalog
+from toolwright.config.auth import AuthFile
 from toolwright.models.connect import Connections
+from toolwright.models.known.catalog import Catalog
 from toolwright.models.logins import device, google, openrouter
 from toolwright.models.logins.identity import ProviderLoginFailed
 from toolwright.models.logins.stored import StoredLogin
 from toolwright.models.model import Model, ModelError
+from toolwright.text.ids import now
 
 SECRETS = ("gho_secret", "ghr_secret", "device_secret", "ya29_secret")
 
@@ -191,7 +191,7 @@ async def test_of_several_processes_one_asks_for_it(file: AuthFile) -> None:
         stored(file, identity, ends=-5)
         identity.answer(says(FRESH), says({"error": "bad_refresh_token"}))
         code = (
-            "import asyncio, pathlib, sys; from toolwright.auth import AuthFile;"
+            "import asyncio, pathlib, sys; from toolwright.config.auth import AuthFile;"
             "from toolwright.models.logins.stored import StoredLogin;"
             "login = StoredLogin('github-copilot', AuthFile(pathlib.Path(sys.argv[1])));"
             "print(asyncio.run(login.headers())['authorization'])"

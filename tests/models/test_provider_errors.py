@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from toolwright.models.failures import refusal
 from toolwright.models.model import Trouble
+from toolwright.models.transport.failures import refusal
 
 QUOTA = "You exceeded your current quota, please check your plan and billing details."
 GOOGLE_WAIT = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "26s"}

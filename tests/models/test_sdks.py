@@ -13,7 +13,7 @@ from tests.models.test_requests import IMAGE, READ, turn
 from tests.models.typed_dicts import complaints
 from toolwright.definition import Attachment
 from toolwright.models.connect import connect
-from toolwright.models.families import family_settings, variants
+from toolwright.models.known.families import family_settings, variants
 from toolwright.models.model import Model, ReplySettings, ToolMessage, UserMessage
 
 pytestmark = pytest.mark.slow

@@ -14,7 +14,7 @@ from tests.models.replies import Reply
 from tests.models.server import Server, listened_to
 from toolwright.models.connect import connect
 from toolwright.models.model import Model, ModelError
-from toolwright.models.trust import trusting_context
+from toolwright.models.transport.certificates import trusting_context
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ async def test_a_server_without_tls_is_told_as_such() -> None:
 async def test_a_server_that_only_waits_is_taken_for_one_without_tls(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolwright.models.connections.HANDSHAKE", 0.2)
+    monkeypatch.setattr("toolwright.models.transport.connections.HANDSHAKE", 0.2)
     server.stream(*CHAT.write(Reply(text="x")))
     with pytest.raises(ModelError, match="should begin with http:// or https://"):
         await events_of(model_at(server.url.replace("http:", "https:")))
@@ -95,6 +95,8 @@ def test_the_same_authorities_are_trusted_as_by_the_library(monkeypatch: pytest.
 
 
 def test_a_secure_connection_needs_no_library() -> None:
-    code = "import sys, toolwright.models.connections as c; c._trusting(None, local=False); print(*sys.modules)"
+    code = (
+        "import sys, toolwright.models.transport.connections as c; c._trusting(None, local=False); print(*sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"httpx2", "httpcore2", "anyio"} & set(done.stdout.split())

@@ -21,7 +21,7 @@ from toolwright.network.outward import Outward, Unreachable
 from toolwright.network.sessions import Networks
 from toolwright.network.ssh_agent import Machine
 from toolwright.permission.rules import Rule
-from toolwright.process.sandbox import SandboxSettings
+from toolwright.process.sandbox.sandbox import SandboxSettings
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 Rung = Literal["bubblewrap", "landlock", "gate"]

@@ -11,8 +11,8 @@ from toolwright.network import clients
 from toolwright.network.clients import Surroundings, ask_clients
 from toolwright.network.destination import Destination
 from toolwright.network.known import Known
-from toolwright.process.child import run_child_sync
-from toolwright.process.lookup import Lookup
+from toolwright.process.programs.lookup import Lookup
+from toolwright.process.running.child import run_child_sync
 
 
 class Machine:

@@ -8,7 +8,7 @@ from tests.network.ground import ASKS, Elsewhere, echo, greet, open_network, ser
 from toolwright.errors import ToolError
 from toolwright.network.destination import EVERY_DESTINATION
 from toolwright.permission.rules import Rule
-from toolwright.process.space import Space
+from toolwright.process.running.network_namespaces import Space
 
 DATABASE = Rule("network", "db.test:5432", "allow")
 WAYS = """

@@ -11,14 +11,14 @@ from tests.ports import free_port
 from tests.process.shell_session import open_shell, run
 from tests.waiting import until
 from toolwright.app.server_secret import leave_note
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
+from toolwright.machine.own_ports import listen
 from toolwright.network.destination import Destination
 from toolwright.network.keys import Keys
 from toolwright.network.known import Known
 from toolwright.network.outward import Outward, closed
-from toolwright.peers import listen
 from toolwright.permission.rules import Rule
-from toolwright.process.sandbox import SandboxSettings
+from toolwright.process.sandbox.sandbox import SandboxSettings
 from toolwright.terminal.call_text import shown_call
 
 GET = "curl -sS --max-time 60 http://shop.test/a?b"

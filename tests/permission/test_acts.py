@@ -13,13 +13,13 @@ from tests.extensions.loading import needs_node
 from tests.mcp.conftest import scripted
 from tests.mcp.test_serve import Client, begun, called, connection
 from tests.session.trial import call, calls, says
-from toolwright.acts import Act
+from toolwright.calls.acts import Act
+from toolwright.calls.request import Request
 from toolwright.definition import Call, Result, tool
 from toolwright.permission.approvals import Approval
 from toolwright.permission.defaults import rules
 from toolwright.permission.judge import judged
 from toolwright.permission.rules import Layer, Policy
-from toolwright.request import Request
 from toolwright.session.session import Session
 from toolwright.terminal.call_text import shown_call
 from toolwright.testing import ScriptedUser, make_session, make_workspace

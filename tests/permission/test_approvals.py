@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolwright.calls.request import PathPattern, Request
 from toolwright.errors import ConfigError, UsageError
 from toolwright.permission.approvals import Approval, Approvals, covered
-from toolwright.request import PathPattern, Request
 
 COVERS: list[tuple[str, str, bool]] = [
     ("git status *", "git status", True),

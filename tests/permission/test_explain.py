@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.rounds import rounds
+from toolwright.calls.request import Request
 from toolwright.permission.approvals import Approval
 from toolwright.permission.explain import explain, lines
 from toolwright.permission.judge import judged
 from toolwright.permission.rules import Layer, LayerName, Policy, Rule
-from toolwright.request import Request
 
 ACTIONS = st.sampled_from(["allow", "ask", "deny"])
 RULES = st.builds(Rule, st.sampled_from(["*", "bash"]), st.sampled_from(["*", "a", "a*", "b"]), ACTIONS)

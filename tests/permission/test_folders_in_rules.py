@@ -2,11 +2,11 @@
 
 import pytest
 
+from toolwright.calls.request import Below, PathPattern, Request
 from toolwright.definition import Action
 from toolwright.permission.approvals import Approval, covered
 from toolwright.permission.judge import judged
 from toolwright.permission.rules import Layer, LayerName, Policy, Rule
-from toolwright.request import Below, PathPattern, Request
 
 
 def policy(*rules: tuple[str, Action]) -> Policy:

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import until
+from toolwright.calls.request import Need, Request
 from toolwright.definition import Call, Result, Tool, ToolContext, tool
 from toolwright.errors import PermissionDenied, PermissionRejected
 from toolwright.inbox import Reply, ReplyKind
 from toolwright.permission.gate import AskedRequest, DryRunOver, Gate
 from toolwright.permission.rules import Rule
-from toolwright.request import Need, Request
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
 

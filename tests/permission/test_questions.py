@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.rounds import rounds
 from tests.waiting import patience
+from toolwright.calls.request import Request
 from toolwright.definition import Call
 from toolwright.errors import PermissionDenied, PermissionRejected, ToolError, UsageError
 from toolwright.events import Bus, PermissionAsked, PermissionReplied
@@ -17,7 +18,6 @@ from toolwright.inbox import Inbox, Question, Reply, RuleTrial, always_say
 from toolwright.permission.approvals import Approvals
 from toolwright.permission.gate import AskingCall, Gate
 from toolwright.permission.rules import Layer, Policy, Rule
-from toolwright.request import Request
 from toolwright.testing import ScriptedUser
 
 CALL = Call(id="call_1", tool="bash", arguments={})

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.rounds import rounds
+from toolwright.calls.request import HostPattern, PathPattern, Request
 from toolwright.definition import Action
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
 from toolwright.permission.judge import judged
 from toolwright.permission.rules import Layer, LayerName, Policy, Rule, decide
-from toolwright.request import HostPattern, PathPattern, Request
 from toolwright.testing import make_workspace
-from toolwright.wildcard import matches
+from toolwright.text.wildcard import matches
 
 
 def rules(*lines: str) -> tuple[Rule, ...]:

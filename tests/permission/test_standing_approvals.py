@@ -13,8 +13,8 @@ import pytest
 
 from tests.rounds import rounds
 from toolwright.definition import Call, Result
-from toolwright.folders import Folders
 from toolwright.inbox import Question, Reply
+from toolwright.machine.folders import Folders
 from toolwright.permission.approvals import Approval, Approvals
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
@@ -113,7 +113,7 @@ async def test_an_approval_ends_at_a_word_and_never_covers_another_program(
 STORES_ONE = """
 import sys
 from pathlib import Path
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
 from toolwright.permission.approvals import Approval, Approvals
 sys.stdin.read(1)
 approvals = Approvals(file=Folders.of().ready().approvals, project=Path(sys.argv[1]))

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import Tw
 from toolwright.agents import load_agents
 from toolwright.config.load import load_config
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
 from toolwright.permission.rules import Layer, Rule
 from toolwright.policy.lint import lint, of_layers
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolwright.policy.overlap import covers, overlap
-from toolwright.wildcard import matches
+from toolwright.text.wildcard import matches
 
 PATTERNS = st.text("ab *?", max_size=6)
 TEXTS = st.text("ab ", max_size=6)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Tw
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
 from toolwright.network.destination import EVERY_DESTINATION
 from toolwright.permission.defaults import default_rules, protected_rules
 from toolwright.permission.run_later import RUN_LATER, run_later_rules

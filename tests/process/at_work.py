@@ -49,7 +49,7 @@ async def search_lines(project: Path) -> None:
 
 
 async def ask_about_shell(project: Path) -> None:
-    from toolwright.shell.second import second_opinion
+    from toolwright.shell.analysis.shfmt import second_opinion
 
     await second_opinion("if", own_programs(project).need("shfmt"))
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.process.places import ours_of
-from toolwright.process.access import Access
-from toolwright.process.box import Box
+from toolwright.process.box.access import Access
+from toolwright.process.box.box import Box
 from toolwright.process.keeper import landlock
-from toolwright.process.output import Output, OutputReader
-from toolwright.process.sandbox import Sandbox, SandboxSettings
-from toolwright.process.scope import Program, Scopes
+from toolwright.process.running.output import Output, OutputReader
+from toolwright.process.running.scope import Program, Scopes
+from toolwright.process.sandbox.sandbox import Sandbox, SandboxSettings
 
 LIMIT = 200
 """Processes for all attempts together."""
@@ -33,9 +33,9 @@ URING = "import ctypes; print(ctypes.CDLL(None).syscall(425, 1, (ctypes.c_char *
 NESTED = """
 import asyncio, os
 from pathlib import Path
-from toolwright.ours import Ours
-from toolwright.process.sandbox import Sandbox, SandboxSettings
-from toolwright.process.scope import Scopes
+from toolwright.machine.own_files import Ours
+from toolwright.process.sandbox.sandbox import Sandbox, SandboxSettings
+from toolwright.process.running.scope import Scopes
 
 async def main():
     scopes, here = Scopes(), Path.cwd()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from toolwright.process.box import TEMP_FOLDERS
+from toolwright.process.box.box import TEMP_FOLDERS
 
 ROOT = Path(__file__).parents[2]
 

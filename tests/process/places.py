@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from toolwright.folders import Folders
-from toolwright.ours import Ours
+from toolwright.machine.folders import Folders
+from toolwright.machine.own_files import Ours
 
 
 def ours_of(home: Path, data: Path | None = None) -> Ours:

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.definition import Call, Result
-from toolwright.ids import new_id
-from toolwright.ours import Ours
+from toolwright.machine.own_files import Ours
 from toolwright.permission.rules import Rule
-from toolwright.process.jobs import Jobs, ShellSettings
-from toolwright.process.sandbox import Sandbox, SandboxSettings
-from toolwright.process.scope import Scopes
+from toolwright.process.jobs.jobs import Jobs, ShellSettings
+from toolwright.process.running.scope import Scopes
+from toolwright.process.sandbox.sandbox import Sandbox, SandboxSettings
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
+from toolwright.text.ids import new_id
 from toolwright.tools.bash import bash
 from toolwright.workspace import Workspace
 

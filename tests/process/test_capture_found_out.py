@@ -6,13 +6,13 @@ import pytest
 
 from tests.outside import outside_folder
 from tests.process.shell_session import EVERYTHING_ALLOWED, open_shell
-from toolwright.process import selftest
-from toolwright.process.sandbox import SandboxSettings
+from toolwright.process.sandbox import self_test
+from toolwright.process.sandbox.sandbox import SandboxSettings
 
 
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
 async def test_a_box_in_which_nothing_is_seen_is_found_out(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selftest, "_has_noted", lambda *_: False)
+    monkeypatch.setattr(self_test, "_has_noted", lambda *_: False)
     settings = SandboxSettings(mode="landlock" if kind == "landlock" else "bubblewrap")
     with outside_folder() as home:
         project = home / "project"

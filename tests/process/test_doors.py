@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from toolwright.process import hiding
+from toolwright.process.box import hidden_paths
 
 
-@pytest.mark.skipif(not hiding.UNIX_SOCKETS.exists(), reason="this machine has no list of its sockets")
+@pytest.mark.skipif(not hidden_paths.UNIX_SOCKETS.exists(), reason="this machine has no list of its sockets")
 def test_no_number_of_sockets_that_a_job_makes_opens_one_that_was_there_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(hiding, "MANY", 3 + len(hiding.Sockets().elsewhere([])))
-    sockets = hiding.Sockets()
+    monkeypatch.setattr(hidden_paths, "MANY", 3 + len(hidden_paths.Sockets().elsewhere([])))
+    sockets = hidden_paths.Sockets()
     with ExitStack() as stack:
 
         def listen(name: str) -> Path:

@@ -16,10 +16,10 @@ from tests.process.lasting import lasting_folder
 from tests.process.places import ours_of
 from tests.waiting import PATIENCE
 from toolwright.errors import ToolError
-from toolwright.process.box import Box, Wall
+from toolwright.process.box.box import Box, Wall
 from toolwright.process.keeper.landlock import SCOPES_SINCE
-from toolwright.process.sandbox import Sandbox, SandboxSettings
-from toolwright.process.scope import Scopes
+from toolwright.process.running.scope import Scopes
+from toolwright.process.sandbox.sandbox import Sandbox, SandboxSettings
 
 pytestmark = [
     pytest.mark.slow,

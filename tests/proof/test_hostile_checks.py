@@ -11,9 +11,9 @@ from tests.proof.cheats import RIGHT, WRONG
 from tests.proof.work import Work, evidence_of_work
 from toolwright.files.journal import JournalEntry
 from toolwright.proof.tree import Tree
-from toolwright.session.bundle import _present
-from toolwright.session.checking import Checker
+from toolwright.session.goals.checks import Checker
 from toolwright.session.session import SessionOwner
+from toolwright.session.storage.bundle import _present
 
 CHECK = """#!/bin/sh
 case "$PWD" in

@@ -6,7 +6,7 @@ import pytest
 
 from tests.replay.every_session import play, record
 
-TESTS = "tests/session/test_subagents.py"
+TESTS = "tests/session/subagents/test_subagents.py"
 
 
 @pytest.mark.slow

@@ -12,11 +12,11 @@ import pytest
 from tests.cli.conftest import Tw
 from tests.waiting import until
 from toolwright.errors import UsageError
-from toolwright.ids import now
 from toolwright.replay import children_of, script_of
 from toolwright.replay import replay as replay_session
 from toolwright.replay.playing import INHERITED, OPEN_ENDED, OUTSIDE
 from toolwright.testing import ScriptedModel, ScriptedUser, make_workspace
+from toolwright.text.ids import now
 
 STEPS: list[dict[str, Any]] = [
     {"text": "Looking.", "tools": [{"name": "read", "args": {"filePath": "a.txt"}}]},

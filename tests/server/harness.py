@@ -11,8 +11,8 @@ import httpx2
 import pytest
 
 from tests.waiting import PATIENCE, patience
+from toolwright.machine.own_ports import listen
 from toolwright.models.model import Model
-from toolwright.peers import listen
 from toolwright.testing import ScriptedModel, make_workspace
 
 pytest.importorskip("starlette", reason="the server's parts are an extra")

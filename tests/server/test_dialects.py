@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolwright.calls.parts import Span
 from toolwright.events import PartUpdated
-from toolwright.ids import follow_id, new_id
 from toolwright.messages import PartKeys, TextPart
-from toolwright.parts import Span
 from toolwright.server.dialects import Dialect, Teller
 from toolwright.server.frames import Frame
 from toolwright.server.listeners import EACH, HEARTBEAT, QUEUE_FRAMES, TOGETHER, Batch, Channel, Listener
 from toolwright.session.events import PartDelta
+from toolwright.text.ids import follow_id, new_id
 
 KEYS: PartKeys = {"id": "prt_1", "session_id": "ses_1", "message_id": "msg_1"}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import toolwright
-from tests.test_display import HOSTILE, unseen
+from tests.text.test_display import HOSTILE, unseen
 
 PAGE = Path(toolwright.__file__).parent / "server" / "page"
 EMOJI = "\U0001f469\u200d\U0001f4bb \u2764\ufe0f"

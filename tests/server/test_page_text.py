@@ -8,7 +8,7 @@ import pytest
 
 from tests.server.browser import button, conversation, dialog, needs_browser, one_browser, opened, prompt, read, say
 from tests.server.harness import served
-from tests.test_display import unseen
+from tests.text.test_display import unseen
 
 from playwright.async_api import Page, Route, expect  # isort: skip
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.server.harness import listening, served
-from toolwright.ids import new_id
+from toolwright.text.ids import new_id
 
 FOLDER = Path(__file__).parent / "recorded"
 READ = {"tools": [{"name": "read", "args": {"filePath": "a.py"}}]}

@@ -17,10 +17,10 @@ import pytest
 from tests.server.harness import TOKEN, Served, listening, served
 from tests.server.test_session import ASK_EDIT, EDIT, READ, project
 from tests.waiting import patience
+from toolwright.calls.parts import Completed, ToolPart
 from toolwright.client import Client, ServerError
 from toolwright.client.remote import RemoteProject
 from toolwright.events import PartUpdated
-from toolwright.parts import Completed, ToolPart
 
 pytestmark = pytest.mark.slow
 

@@ -15,12 +15,12 @@ import pytest
 from tests.rounds import rounds
 from tests.session.trial import call, calls, nothing_open, read, says, words
 from tests.waiting import until
-from toolwright.jsontypes import Json
+from toolwright.calls.parts import ToolPart
 from toolwright.messages import TextPart
 from toolwright.models.scripted import ScriptedModel, ScriptedTurn
-from toolwright.parts import ToolPart
+from toolwright.protocols.client_json import to_json
+from toolwright.protocols.json_types import Json
 from toolwright.testing import make_workspace
-from toolwright.wire import to_json
 from toolwright.workspace import Workspace
 
 KILLS = 50

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.session.trial import Trial, calls, opened, read, says
+from toolwright.models.formats.sizes import is_cut_short, is_without_tools, words_size
 from toolwright.models.info import ModelLimits
 from toolwright.models.model import UserMessage
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel, ScriptedTurn
-from toolwright.models.sizes import is_cut_short, is_without_tools, words_size
 from toolwright.session.events import SessionStatus
 
 

@@ -16,16 +16,16 @@ from tests.models.server import Server, serving
 from tests.session.trial import AT_ONCE, call, calls, error_of, info_of, opened, results, says
 from toolwright.errors import UsageError
 from toolwright.messages import ReasoningPart
-from toolwright.models.catalog import Catalog
-from toolwright.models.fallback import FallbackModel
+from toolwright.models.formats.sizes import tools_size
 from toolwright.models.info import ModelInfo, Prices
+from toolwright.models.known.catalog import Catalog
 from toolwright.models.model import UserMessage
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
-from toolwright.models.sizes import tools_size
+from toolwright.models.transport.fallback import FallbackModel
 from toolwright.session.budget import Budget
 from toolwright.session.events import SessionStatus
 from toolwright.session.prompt import Attached, Prompt
-from toolwright.session.title import small_sibling
+from toolwright.session.turns.title import small_sibling
 from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace
 
@@ -224,7 +224,7 @@ async def test_the_day_comes_with_the_first_prompt_and_the_first_of_a_later_day(
     async with opened(project, *[says("Yes.")] * 4) as trial:
         for day, text in ((17, "One."), (17, "Two."), (18, "Three."), (18, "Four.")):
             noon = time.mktime((2026, 10, day, 12, 0, 0, 0, 0, -1))
-            monkeypatch.setattr("toolwright.session.turns.now", lambda noon=noon: int(noon * 1000))
+            monkeypatch.setattr("toolwright.session.turns.turns.now", lambda noon=noon: int(noon * 1000))
             await trial.prompt(text)
         last = trial.requests[-1].messages
         assert not re.search(r"\bdate\b|20\d\d", getattr(last[0], "text", "none").replace(str(project), ""))
@@ -242,7 +242,7 @@ async def test_the_day_comes_with_the_first_prompt_and_the_first_of_a_later_day(
 
 async def test_the_day_is_told_again_after_a_summary(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("turns", "compaction"):
-        monkeypatch.setattr(f"toolwright.session.{module}.now", lambda: 1_792_300_000_000)
+        monkeypatch.setattr(f"toolwright.session.turns.{module}.now", lambda: 1_792_300_000_000)
     async with opened(project, says("One."), says("Two."), says("Three.")) as trial:
         await trial.prompt()
         await trial.prompt("More.")

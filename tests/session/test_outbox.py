@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
+from toolwright.calls.parts import Part
 from toolwright.events import Bus, Event, FileEdited
-from toolwright.parts import Part
-from toolwright.session.conversation import Outbox
+from toolwright.session.records.conversation import Outbox
 from toolwright.session.store import StorageError
 
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from tests.session.trial import call, calls, error_of, nothing_open, opened, read, says
-from toolwright.ids import now
+from toolwright.calls.parts import Completed, Running, Span, ToolPart
 from toolwright.messages import Assistant, Message, new_part
-from toolwright.parts import Completed, Running, Span, ToolPart
+from toolwright.text.ids import now
 
 
 def _leave_open(message: Message) -> ToolPart:

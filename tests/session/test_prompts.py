@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.session.trial import call, calls, error_of, opened, says, words
+from toolwright.calls.parts import FilePart
 from toolwright.definition import Attachment
 from toolwright.errors import UsageError
 from toolwright.messages import Message, TextPart
 from toolwright.models.model import UserMessage
-from toolwright.parts import FilePart
-from toolwright.session.instructions import Instructions
 from toolwright.session.prompt import Attached, mentioned
+from toolwright.session.turns.instructions import Instructions
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -15,9 +15,9 @@ import pytest
 
 from tests.session.trial import call, calls, read, says
 from toolwright.cli import main
-from toolwright.cli.json_lines import line_schema
-from toolwright.jsontypes import Json
+from toolwright.cli.run.json_lines import line_schema
 from toolwright.models.scripted import ScriptedTurn
+from toolwright.protocols.json_types import Json
 from toolwright.testing import make_workspace
 
 Tw = Callable[..., "Outcome"]

@@ -11,24 +11,24 @@ import pytest
 
 from tests.session.trial import Trial, call, calls, error_of, nothing_open, opened, read, says, words
 from tests.waiting import patience, until
+from toolwright.calls.parts import Running, Span, ToolPart
 from toolwright.errors import UsageError
 from toolwright.events import Event, PartUpdated
-from toolwright.ids import now
 from toolwright.inbox import Question, Reply
 from toolwright.messages import Assistant, Moment, SessionInfo
 from toolwright.models.info import Prices
 from toolwright.models.scripted import ScriptedModel
-from toolwright.parts import Running, Span, ToolPart
 from toolwright.session.budget import Budget
-from toolwright.session.conversation import Conversation
 from toolwright.session.events import SessionIdle
-from toolwright.session.owner import Owner
 from toolwright.session.prompt import Prompt
-from toolwright.session.storage import Storage
+from toolwright.session.records.conversation import Conversation
+from toolwright.session.storage.on_disk import Storage
+from toolwright.session.storage.owner import Owner
 from toolwright.session.store import StorageError
-from toolwright.session.undo import Undo
-from toolwright.session.undone import Selection
+from toolwright.session.undo.file_back import Selection
+from toolwright.session.undo.undo import Undo
 from toolwright.testing import make_workspace
+from toolwright.text.ids import now
 
 WRITE = call("write", filePath="b.txt", content="b\n")
 
@@ -317,7 +317,7 @@ OPEN = """
 import asyncio, sys
 from pathlib import Path
 from toolwright.messages import Moment, SessionInfo
-from toolwright.session.storage import Storage
+from toolwright.session.storage.on_disk import Storage
 
 async def main():
     storage = Storage.open(Path(sys.argv[1]))

@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from tests.session.trial import calls, read
+from toolwright.calls.parts import Part
 from toolwright.errors import UsageError
-from toolwright.jsontypes import Json
 from toolwright.messages import AnyPart, Info, Message, ModelRef, Moment, SessionInfo, TextPart, User
 from toolwright.models.scripted import ScriptedModel
-from toolwright.parts import Part
-from toolwright.session.memory import MemoryStore
-from toolwright.session.owner import Lease, Owner
-from toolwright.session.storage import Storage
+from toolwright.protocols.client_json import from_json, json_text
+from toolwright.protocols.json_types import Json
+from toolwright.session.storage.in_memory import MemoryStore
+from toolwright.session.storage.on_disk import Storage
+from toolwright.session.storage.owner import Lease, Owner
 from toolwright.session.store import Store
 from toolwright.testing import make_workspace
-from toolwright.wire import from_json, json_text
 
 
 class TextStore:

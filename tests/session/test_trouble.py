@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.session.trial import calls, error_of, info_of, note_waits, nothing_open, opened, read, says, words
-from toolwright.models.retry import RetryPolicy
 from toolwright.models.scripted import ScriptedModel
+from toolwright.models.transport.retry import RetryPolicy
 from toolwright.session.events import SessionError, SessionStatus
 
 BUSY = {"kind": "overload", "message": "Overloaded", "status": 529}
@@ -20,7 +20,7 @@ async def test_a_wait_that_the_provider_asks_for_is_kept_and_shown(
     refused = says("", error={"kind": "quota", "status": 429, "retry_after": 0.2, "retryable": True})
     async with opened(project, refused, says("Here.")) as trial:
         waits = note_waits(monkeypatch)
-        monkeypatch.setattr("toolwright.session.reply.now", lambda: 5_000)
+        monkeypatch.setattr("toolwright.session.turns.reply.now", lambda: 5_000)
         assert (await trial.prompt()).text == "Here."
         assert waits == [0.2]
         kinds = [status.status["type"] for status in trial.told(SessionStatus)]

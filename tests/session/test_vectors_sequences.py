@@ -10,10 +10,10 @@ import pytest
 from tests.session.trial import call, calls, says
 from tests.vectors.layout import Places, layouts, make_places, rows
 from tests.waiting import until
+from toolwright.calls.parts import Failed, ToolPart
 from toolwright.inbox import Inbox, Reply
-from toolwright.jsontypes import Json
 from toolwright.models.scripted import ScriptedModel
-from toolwright.parts import Failed, ToolPart
+from toolwright.protocols.json_types import Json
 from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnEnd
 from toolwright.session.session import Session

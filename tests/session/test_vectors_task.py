@@ -7,10 +7,10 @@ import pytest
 
 from tests.session.trial import call, calls, opened, says
 from tests.vectors.layout import Places, make_places, rows
+from toolwright.calls.parts import Completed, Failed, ToolPart
 from toolwright.inbox import Question, Reply
-from toolwright.jsontypes import Json
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel, ScriptedTurn, SeenRequest
-from toolwright.parts import Completed, Failed, ToolPart
+from toolwright.protocols.json_types import Json
 from toolwright.session.prompt import Prompt
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace

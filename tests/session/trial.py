@@ -9,13 +9,13 @@ from typing import Any, TypeVar, cast
 
 import pytest
 
+from toolwright.calls.parts import ToolPart
 from toolwright.events import Event
 from toolwright.messages import Assistant, Message
 from toolwright.models.info import ModelLimits, Prices
 from toolwright.models.model import ModelMessage, ToolMessage, UserMessage
-from toolwright.models.retry import RetryPolicy, stream_with_retries
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedCall, ScriptedModel, ScriptedTurn, SeenRequest
-from toolwright.parts import ToolPart
+from toolwright.models.transport.retry import RetryPolicy, stream_with_retries
 from toolwright.session.prompt import Prompt
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
@@ -158,7 +158,7 @@ def note_waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     async def note(seconds: float) -> None:
         waits.append(seconds)
 
-    monkeypatch.setattr("toolwright.session.loop.stream_with_retries", partial(stream_with_retries, sleep=note))
+    monkeypatch.setattr("toolwright.session.turns.loop.stream_with_retries", partial(stream_with_retries, sleep=note))
     return waits
 
 

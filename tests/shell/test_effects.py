@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from toolwright.shell import analyse
-from toolwright.shell.reach import reach_of
+from toolwright.shell.analysis.reach import reach_of
 
 TABLE = Path(__file__).with_name("effects.txt")
 

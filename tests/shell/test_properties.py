@@ -8,7 +8,7 @@ from tests.rounds import rounds
 from tests.shell.samples import DELETES_VICTIM, HIDDEN_CODE
 from tests.waiting import bounded_work
 from toolwright.shell import Analysis, analyse
-from toolwright.wildcard import matches
+from toolwright.text.wildcard import matches
 
 PIECES = st.sampled_from(
     [

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.shell.samples import CWD, DELETES_VICTIM, HIDDEN_CODE, HOME, OUTSIDE, WRITES_WITHOUT_COMMAND
+from toolwright.calls.request import Request
 from toolwright.files.paths import Tree
-from toolwright.request import Request
 from toolwright.shell import Analysis, analyse, checks_for, requests_for
-from toolwright.wildcard import matches
+from toolwright.text.wildcard import matches
 
 
 def look_at(command: str) -> Analysis:

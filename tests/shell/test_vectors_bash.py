@@ -9,7 +9,7 @@ from tests.vectors.layout import Places, layouts, make_places, rows
 from toolwright.files.paths import Tree
 from toolwright.permission.approvals import offered
 from toolwright.shell import Analysis, analyse, requests_for
-from toolwright.wildcard import matches
+from toolwright.text.wildcard import matches
 
 ROWS = list(rows("bash_permissions"))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from toolwright.process import nodejs
+from toolwright.process.programs import nodejs
 from toolwright.testing import make_workspace
 
 FOLDER = Path(".venv/judges/suites").absolute()

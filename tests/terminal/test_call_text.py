@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from toolwright.calls.parts import Failed, Span, ToolPart
 from toolwright.inbox import Question
-from toolwright.parts import Failed, Span, ToolPart
 from toolwright.terminal.call_text import call_lines, headline_of, shown_call
 from toolwright.terminal.calls import details
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from toolwright.calls.parts import Completed, Failed, Running, Span, State, ToolPart
 from toolwright.events import PartUpdated, PermissionAsked, PermissionReplied
 from toolwright.messages import TextPart
-from toolwright.parts import Completed, Failed, Running, Span, State, ToolPart
 from toolwright.session.events import PartDelta, SessionStatus
 from toolwright.terminal.renderer import Renderer
 from toolwright.terminal.screen import Screen

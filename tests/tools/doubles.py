@@ -7,13 +7,13 @@ from typing import Any
 
 from toolwright.definition import Call, Result, Tool, ToolContext
 from toolwright.errors import PermissionRejected
-from toolwright.ids import new_id
 from toolwright.inbox import Choice
 from toolwright.permission.rules import Rule
 from toolwright.services import Delegation, OtherAgent, Report, Todo
 from toolwright.session.session import Session
 from toolwright.skills import Skills, skill_folders
 from toolwright.testing import ScriptedUser, make_workspace
+from toolwright.text.ids import new_id
 from toolwright.tools.batch import BatchLimits
 
 

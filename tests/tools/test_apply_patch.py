@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.files.tool_case import ToolCase, lay_out, rows
+from toolwright.calls.request import Request
 from toolwright.definition import Result
 from toolwright.files.store import Event
-from toolwright.jsontypes import Json
-from toolwright.request import Request
+from toolwright.protocols.json_types import Json
 from toolwright.tools.apply_patch import apply_patch
 from toolwright.tools.edit import edit
 

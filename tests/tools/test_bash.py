@@ -11,15 +11,15 @@ import pytest
 
 from tests.process.shell_session import EVERYTHING_ALLOWED, ShellSession, open_shell, run
 from tests.waiting import patience, until
+from toolwright.calls.parts import ToolPart
 from toolwright.definition import Call
 from toolwright.errors import ToolError
 from toolwright.events import Event, PartUpdated
-from toolwright.parts import ToolPart
 from toolwright.permission.rules import Rule
-from toolwright.process.environment import Withholding
-from toolwright.process.jobs import LENGTH, RUNNING, ShellSettings
-from toolwright.process.sandbox import SandboxSettings
-from toolwright.process.screens import ADVICE
+from toolwright.process.jobs.full_screen_programs import ADVICE
+from toolwright.process.jobs.jobs import LENGTH, RUNNING, ShellSettings
+from toolwright.process.programs.environment import Withholding
+from toolwright.process.sandbox.sandbox import SandboxSettings
 from toolwright.terminal.call_text import shown_call
 
 SHARED_MEMORY = "/dev/shm"
@@ -192,7 +192,7 @@ async def test_a_stopped_call_ends_its_command(shell: ShellSession, project: Pat
 async def test_progress_is_shown_while_a_command_runs_and_not_all_the_time(
     shell: ShellSession, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolwright.tools._commands.UPDATES", 3600)
+    monkeypatch.setattr("toolwright.tools.commands.commands.UPDATES", 3600)
     seen: list[str] = []
 
     def note(event: Event) -> None:
@@ -443,7 +443,7 @@ async def test_a_sandbox_that_cannot_be_set_up_is_an_error_and_not_output(
     async with open_shell(project, rules=EVERYTHING_ALLOWED, sandbox=SandboxSettings(mode="bubblewrap")) as shell:
         if not await has_sandbox(shell):
             pytest.skip("bubblewrap does not work here")
-        monkeypatch.setattr("toolwright.process.bubblewrap._privileges", lambda _: ["--bind", "/no/such", "/x"])
+        monkeypatch.setattr("toolwright.process.box.bubblewrap._privileges", lambda _: ["--bind", "/no/such", "/x"])
         result = await shell.bash("echo never")
     assert result.error is not None
     assert result.output.startswith(

@@ -12,9 +12,9 @@ from tests.tools.doubles import Doubles, make_doubles
 from tests.waiting import patience
 from toolwright.definition import Attachment, Call, Result, ToolContext, tool
 from toolwright.errors import ToolError
-from toolwright.jsontypes import Json
 from toolwright.permission.gate import AskedRequest, DryGate
 from toolwright.permission.rules import Rule
+from toolwright.protocols.json_types import Json
 from toolwright.tools.batch import BatchLimits, batch
 from toolwright.tools.skill import skill
 from toolwright.tools.todoread import todoread

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.files.tool_case import ToolCase, lay_out, rows
+from toolwright.calls.request import Request
 from toolwright.definition import Result
-from toolwright.jsontypes import Json
-from toolwright.request import Request
+from toolwright.protocols.json_types import Json
 from toolwright.tools.edit import edit
 from toolwright.tools.read import read
 

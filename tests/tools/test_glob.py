@@ -7,7 +7,7 @@ import pytest
 from tests.files.search_rows import arguments_of, lay_out_dated, lay_out_row, names_in
 from tests.files.tool_case import ToolCase, lay_out, rows
 from toolwright.files.search import FilesFound
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.tools.glob import glob
 
 ROWS = {row["id"]: row for row in rows("glob")}

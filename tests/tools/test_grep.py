@@ -8,7 +8,7 @@ import pytest
 
 from tests.files.search_rows import arguments_of, groups_in, lay_out_dated, lay_out_row
 from tests.files.tool_case import ToolCase, lay_out, rows
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.tools.grep import grep
 
 ROWS = {row["id"]: row for row in rows("grep")}

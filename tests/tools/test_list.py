@@ -4,7 +4,7 @@ import pytest
 
 from tests.files.search_rows import entries_in, lay_out_row
 from tests.files.tool_case import ToolCase, lay_out, rows
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.tools.list import list_
 
 

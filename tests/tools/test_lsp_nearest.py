@@ -4,7 +4,7 @@ import pytest
 
 from toolwright.lsp.positions import Positions
 from toolwright.lsp.prose import prose_in
-from toolwright.tools._lsp_question import NEAR, nearest
+from toolwright.tools.symbols.question import NEAR, nearest
 
 GO = """package uuid
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.tools.doubles import Doubles, make_doubles
+from toolwright.calls.request import Option
 from toolwright.inbox import Choice
-from toolwright.jsontypes import Json
-from toolwright.request import Option
+from toolwright.protocols.json_types import Json
 from toolwright.tools.plan_enter import plan_enter
 from toolwright.tools.plan_exit import plan_exit
 from toolwright.tools.question import question

@@ -12,7 +12,7 @@ import pytest
 from tests.files.tool_case import ToolCase, lay_out, make_case, rows
 from tests.waiting import patience
 from toolwright.definition import Result
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.testing import make_workspace
 from toolwright.tools.read import BYTES, LINES, WIDTH, read
 

@@ -7,8 +7,8 @@ import pytest
 
 from tests.files.tool_case import lay_out, rows
 from tests.tools.doubles import make_doubles
-from toolwright.jsontypes import Json
 from toolwright.permission.rules import Rule
+from toolwright.protocols.json_types import Json
 from toolwright.tools.skill import skill
 
 TIDY = "---\nname: tidy\ndescription: Tidy up\n---\n\nDo the thing.\n"

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.tools.doubles import Doubles, make_doubles
-from toolwright.jsontypes import Json
 from toolwright.permission.rules import Rule
+from toolwright.protocols.json_types import Json
 from toolwright.services import Delegation, OtherAgent, Report
 from toolwright.tools.task import task
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.contexts import HostedContext
 from tests.files.tool_case import rows
 from tests.tools.doubles import Doubles, make_doubles, run
-from toolwright.jsontypes import Json
 from toolwright.permission.rules import Rule
+from toolwright.protocols.json_types import Json
 from toolwright.services import Todo
 from toolwright.tools.todoread import todoread
 from toolwright.tools.todowrite import todowrite

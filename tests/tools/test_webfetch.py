@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.web.site import Reader, Site, make_reader, opened, serving
+from toolwright.calls.truncate import MAX_BYTES
 from toolwright.definition import Result
-from toolwright.truncate import MAX_BYTES
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

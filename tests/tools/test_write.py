@@ -9,9 +9,9 @@ import pytest
 
 from tests.files.tool_case import ToolCase, lay_out, make_case, rows
 from toolwright.definition import Result
-from toolwright.diff import unified
 from toolwright.files.replace import Change
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
+from toolwright.text.diff import unified
 from toolwright.tools.read import read
 from toolwright.tools.write import write
 

@@ -23,8 +23,8 @@ from toolwright.terminal.background import Background
 from toolwright.testing import ScriptedModel, make_workspace
 from toolwright.tui.app import Conversation
 from toolwright.tui.asking import ChoiceDialog
+from toolwright.tui.chat_state import Talk
 from toolwright.tui.permission import PermissionDialog
-from toolwright.tui.talk import Talk
 from toolwright.workspace import Workspace
 
 ASKED = {"bash": {"rm *": "ask", "cat *": "ask"}, "edit": {"*.new": "ask"}}

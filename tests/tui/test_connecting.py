@@ -9,10 +9,10 @@ pytest.importorskip("textual", reason="the full screen needs textual: pip instal
 
 from textual.widgets import Input
 
-from tests.models.test_local_servers import answering
+from tests.models.known.test_local_servers import answering
 from tests.tui.stage import on_stage
 from toolwright.app.model_choices import ModelChoice, ProviderChoice, connectable, ordered
-from toolwright.auth import AuthFile
+from toolwright.config.auth import AuthFile
 from toolwright.tui.connecting import KeyDialog
 from toolwright.tui.dialog import Picker
 
@@ -20,7 +20,7 @@ from toolwright.tui.dialog import Picker
 async def test_without_a_model_one_is_connected_with_its_key_and_the_prompt_is_kept(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolwright.models.local_servers.USUAL", {})
+    monkeypatch.setattr("toolwright.models.known.local_servers.USUAL", {})
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     async with on_stage(project, {"text": "Hello."}) as stage:
         stage.workspace.__dict__["model"] = ""
@@ -45,7 +45,7 @@ async def test_without_a_model_one_is_connected_with_its_key_and_the_prompt_is_k
 async def test_one_logs_in_to_an_account_from_inside_and_chooses_a_model_of_it(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolwright.models.local_servers.USUAL", {})
+    monkeypatch.setattr("toolwright.models.known.local_servers.USUAL", {})
     credentials = project.parent / "credentials.json"
     with answering({"/token": {"access_token": "ya29_secret", "expires_in": 3599}}) as url:
         told = {"type": "authorized_user", "refresh_token": "1//secret", "token_uri": url.replace("/v1", "/token")}

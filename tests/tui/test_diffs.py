@@ -6,7 +6,7 @@ pytest.importorskip("textual", reason="the full screen needs textual: pip instal
 
 from rich.cells import cell_len
 
-from toolwright.diff import unified
+from toolwright.text.diff import unified
 from toolwright.tui.diffs import ADDED, ADDED_WORD, REMOVED, REMOVED_WORD, diff_rows
 from toolwright.tui.page import Line
 

@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("textual", reason="the full screen needs textual: pip install 'toolwright[tui]'")
 
 from tests.cli.test_hostile_text import tool_call
-from tests.test_display import HOSTILE, unseen
+from tests.text.test_display import HOSTILE, unseen
 from toolwright.tui.blocks import Answer, Block, CallBlock, Note, Said, Shell, Thoughts
 from toolwright.tui.dialog import content_of
 from toolwright.tui.page import strip_of

@@ -15,7 +15,9 @@ from toolwright.tui.page import Page, fitted
 
 
 def test_the_first_frame_needs_nothing_of_models_or_the_project() -> None:
-    code = "import sys, toolwright.cli.chat_command, toolwright.cli.full_screen; print(*sys.modules)"
+    code = (
+        "import sys, toolwright.cli.commands.chat_command, toolwright.cli.conversation.full_screen; print(*sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     heavy = {"toolwright.workspace", "toolwright.app.project", "sqlite3", "httpx2", "pygments", "yaml"}
     assert not heavy & set(done.stdout.split())

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.files.tool_case import VECTORS, lay_out, rows
 from toolwright.definition import Tool
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.testing import ScriptedUser, make_workspace
 from toolwright.workspace import Workspace
 

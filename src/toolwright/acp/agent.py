@@ -23,16 +23,16 @@ from toolwright.app.shell_line import run_line
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import Event
 from toolwright.extension import Extension
-from toolwright.ids import new_id
 from toolwright.inbox import NOBODY, Answerer, Question, Reply
-from toolwright.jsontypes import Json, JsonView
 from toolwright.messages import Assistant
 from toolwright.proof.goal import goal_of
-from toolwright.rpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Peer, RpcError
+from toolwright.protocols.client_json import to_json
+from toolwright.protocols.json_types import Json, JsonView
+from toolwright.protocols.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Peer, RpcError
 from toolwright.session.prompt import Attached, Prompt
 from toolwright.session.session import Session
+from toolwright.text.ids import new_id
 from toolwright.version import VERSION
-from toolwright.wire import to_json
 from toolwright.workspace import Workspace
 
 NO_MODEL = -32000

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from toolwright.jsontypes import Json
-from toolwright.rpc import INVALID_PARAMS, RpcError
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import INVALID_PARAMS, RpcError
 from toolwright.session.prompt import Attached
 
 

@@ -13,10 +13,10 @@ from toolwright.acp.open_session import OpenSession
 from toolwright.definition import Call, Result, ToolContext
 from toolwright.errors import ToolError
 from toolwright.extension import Extension
-from toolwright.jsontypes import Json
-from toolwright.process.scope import End
-from toolwright.process.terminals import TerminalCommand, TerminalEnd
-from toolwright.rpc import RpcClosed, RpcError
+from toolwright.process.jobs.editor_terminals import TerminalCommand, TerminalEnd
+from toolwright.process.running.scope import End
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import RpcClosed, RpcError
 from toolwright.workspace import Workspace
 
 log = logging.getLogger(__name__)

@@ -6,9 +6,9 @@ from contextlib import suppress
 from typing import Any
 
 from toolwright.deadline import time_limit
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import Peer, RpcClosed, RpcError
 from toolwright.record import record
-from toolwright.rpc import Peer, RpcClosed, RpcError
 
 JOINED = 0.02
 """Seconds over which pieces of a text are put together."""

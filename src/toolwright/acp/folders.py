@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.permission.rules import Rule
-from toolwright.rpc import INVALID_PARAMS, RpcError
+from toolwright.protocols.jsonrpc import INVALID_PARAMS, RpcError
 from toolwright.session.session import Session
-from toolwright.wildcard import matches
+from toolwright.text.wildcard import matches
 
 PERMISSION = "external_directory"
 

@@ -3,7 +3,7 @@
 import sys
 
 from toolwright.acp.editor import Abilities
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 
 
 def login_methods(can: Abilities) -> list[Json]:

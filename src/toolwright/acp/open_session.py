@@ -10,8 +10,8 @@ from toolwright.app.desk import Desk, last_prompt
 from toolwright.app.models import ready_models
 from toolwright.app.own import own_commands
 from toolwright.errors import ToolwrightError, UsageError
-from toolwright.jsontypes import Json
-from toolwright.models.families import variants
+from toolwright.models.known.families import variants
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.session.session import Session
 from toolwright.workspace import Workspace

@@ -1,8 +1,8 @@
 """The end of a turn, in the words of the protocol."""
 
-from toolwright.jsontypes import Json
 from toolwright.messages import Assistant
-from toolwright.rpc import RpcError
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import RpcError
 
 _STOPS = {
     "MessageAbortedError": "cancelled",

@@ -2,7 +2,7 @@
 
 import re
 
-from toolwright.diff import split_lines
+from toolwright.text.diff import split_lines
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
 _NO_NEWLINE = "\\ No newline"

@@ -6,9 +6,9 @@ from typing import Any
 from toolwright.acp.editor import Editor
 from toolwright.acp.open_session import OpenSession
 from toolwright.acp.patched import patched
-from toolwright.display import visible
 from toolwright.inbox import Choice, Question, Reply
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
+from toolwright.text.display import visible
 
 _KEPT = 1024 * 1024
 """Characters of a file up to which a question shows it whole."""

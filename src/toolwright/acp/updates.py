@@ -7,17 +7,17 @@ from typing import Any
 
 from toolwright.app.outcome import Changes, Outcome, text_of
 from toolwright.app.shown import Looks, looks_of, view_of
-from toolwright.display import visible
+from toolwright.calls.look import CallView
+from toolwright.calls.parts import Completed, Failed, FilePart, Pending, Running, ToolPart
 from toolwright.events import Event, PartUpdated
 from toolwright.files.body import Body, Link, body_at, name_of
 from toolwright.files.journal import JournalEntry
-from toolwright.ids import new_id
-from toolwright.jsontypes import Json
-from toolwright.look import CallView
 from toolwright.messages import Assistant, Message, ReasoningPart, TextPart, User
-from toolwright.parts import Completed, Failed, FilePart, Pending, Running, ToolPart
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.session.events import AgentSwitched, MessageUpdated, PartDelta, SessionUpdated, TodoUpdated
+from toolwright.text.display import visible
+from toolwright.text.ids import new_id
 from toolwright.workspace import Workspace
 
 OUTPUT_SECONDS = 0.1

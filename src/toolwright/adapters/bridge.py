@@ -5,18 +5,18 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
 
+from toolwright.calls.request import Request
 from toolwright.definition import Attachment, Call, Result, Tool, ToolContext
 from toolwright.events import Bus
-from toolwright.ids import new_id
+from toolwright.forms.values import jsonable
 from toolwright.inbox import Answerer, Inbox, Question, Reply, Said
-from toolwright.jsontypes import Json
 from toolwright.permission.gate import AskingCall, DryRunOver, Gate
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
-from toolwright.request import Request
-from toolwright.session.memory import MemoryStore
-from toolwright.session.record import CallRecord
+from toolwright.session.records.call_record import CallRecord
 from toolwright.session.session import Session
-from toolwright.values import jsonable
+from toolwright.session.storage.in_memory import MemoryStore
+from toolwright.text.ids import new_id
 
 
 class Opens(Protocol):

@@ -4,12 +4,12 @@ from typing import Any
 
 from toolwright.adapters.bridge import Target, offered, run, session_of
 from toolwright.definition import Result
-from toolwright.ids import new_id
 from toolwright.inbox import Answerer
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.session.session import Session
+from toolwright.text.ids import new_id
 
 
 @record(frozen=True, slots=True, kw_only=True)

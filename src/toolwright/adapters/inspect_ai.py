@@ -14,7 +14,7 @@ from toolwright.adapters.bridge import Piece, Target, foreign_tool, offered, res
 from toolwright.definition import Action, Attachment, Result, Tool, ToolContext
 from toolwright.errors import ToolError as OurError
 from toolwright.inbox import Reply, always_say
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.session.session import Session
 
 

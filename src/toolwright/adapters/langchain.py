@@ -21,7 +21,7 @@ from toolwright.adapters.bridge import (
 from toolwright.definition import Attachment, Result, Tool, ToolContext
 from toolwright.errors import ToolError
 from toolwright.inbox import Answerer, Reply, as_reply
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.session.session import Session
 
 

@@ -11,8 +11,8 @@ from agents.tool_context import ToolContext as Invocation
 from toolwright.adapters.bridge import Piece, Target, first_question, foreign_tool, offered, result_of, run, session_of
 from toolwright.definition import Attachment, Result, Tool, ToolContext
 from toolwright.inbox import Question, Reply, Said
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
 from toolwright.session.session import Session
 
 _ANOTHER = "toolwright-any-other-call"

@@ -29,7 +29,7 @@ from toolwright.adapters.bridge import (
 from toolwright.definition import Attachment, Result, Tool, ToolContext
 from toolwright.errors import ToolError
 from toolwright.inbox import Question, Reply
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 
 _OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
 """Arguments are checked by the tools themselves, whose words a model can act on."""

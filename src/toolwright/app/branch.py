@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from toolwright.plainfile import read_start
+from toolwright.machine.plain_files import read_start
 
 _HEAD = "ref: refs/heads/"
 _LONGEST = 64 * 1024

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from toolwright.app.shown import view_of
 from toolwright.app.words import first_line, plural
+from toolwright.calls.parts import Completed, ToolPart
 from toolwright.messages import Message
-from toolwright.parts import Completed, ToolPart
 
 CODE = "code"
 MOST = 200

@@ -4,10 +4,10 @@ import time
 from collections.abc import Callable
 
 from toolwright.app.words import duration
+from toolwright.calls.parts import ToolPart
 from toolwright.events import Event, PartUpdated
-from toolwright.jsontypes import Json
 from toolwright.messages import ReasoningPart, TextPart
-from toolwright.parts import ToolPart
+from toolwright.protocols.json_types import Json
 from toolwright.session.events import PartDelta, SessionStatus
 
 

@@ -3,12 +3,12 @@
 from typing import Any
 
 from toolwright.definition import Call
-from toolwright.ids import new_id
-from toolwright.jsontypes import Json
 from toolwright.permission.explain import RequestExplanation, explain, lines, refusal_lines
 from toolwright.permission.gate import Gate
 from toolwright.policy.judging import requests_of
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
+from toolwright.text.ids import new_id
 from toolwright.workspace import Workspace
 
 __all__ = ["Explained", "RequestExplanation", "explain_argument", "explain_call", "explain_waiting", "lines"]

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from toolwright.jsontext import read_json
-from toolwright.private import read_private, update
+from toolwright.machine.private_files import read_private, update
+from toolwright.protocols.json_text import read_json
 from toolwright.record import record
 
 REMEMBERED = 500

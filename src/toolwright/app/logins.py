@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from toolwright.auth import ACCOUNT, AuthFile
+from toolwright.config.auth import ACCOUNT, AuthFile
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.extensions.plugin_logins import Begun, PluginLogins, Way
 from toolwright.models.logins import PROVIDERS, log_in

@@ -7,7 +7,7 @@ from toolwright.errors import UsageError
 from toolwright.record import record
 
 if TYPE_CHECKING:
-    from toolwright.session.loops import Loop
+    from toolwright.session.turns.loops import Loop
     from toolwright.workspace import Workspace
 
 

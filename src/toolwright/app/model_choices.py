@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from toolwright.app.history import History
-from toolwright.auth import ACCOUNT
+from toolwright.config.auth import ACCOUNT
 from toolwright.record import record
 
 RECENT = 10

@@ -6,7 +6,7 @@ from toolwright.models.connect import find_key
 from toolwright.models.model import ModelError
 
 if TYPE_CHECKING:
-    from toolwright.models.catalog import ProviderInfo
+    from toolwright.models.known.catalog import ProviderInfo
     from toolwright.workspace import Workspace
 
 Source = Literal["config", "env", "api", "custom"]

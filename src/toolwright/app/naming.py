@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from toolwright.app.words import plural
 from toolwright.errors import UsageError
-from toolwright.ids import is_id
+from toolwright.text.ids import is_id
 
 if TYPE_CHECKING:
     from toolwright.app.project import Project

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from toolwright.record import record
 
 if TYPE_CHECKING:
-    from toolwright.session.undone import FileUndo
+    from toolwright.session.undo.file_back import FileUndo
 
 Mark = Literal["", "remark"]
 """What a line is: what was asked for, or something to add."""

@@ -9,13 +9,13 @@ from toolwright.app.outcome import AtScreen, Changes, Line, Lines, Outcome, Pick
 from toolwright.app.shown import view_of
 from toolwright.app.who_answers import account, agent, connect, model, variant
 from toolwright.app.words import money
+from toolwright.calls.parts import Completed, Failed, ToolPart
 from toolwright.errors import UsageError
 from toolwright.messages import Message, ReasoningPart, TextPart
-from toolwright.parts import Completed, Failed, ToolPart
 from toolwright.record import record
 
 if TYPE_CHECKING:
-    from toolwright.session.undone import FileUndo, Selection
+    from toolwright.session.undo.file_back import FileUndo, Selection
 
 LISTED = 500
 OTHER_NAMES = {
@@ -128,7 +128,7 @@ async def fork(desk: Desk, _: str) -> Outcome:
 
 async def export(desk: Desk, file: str) -> Outcome:
     """Write the session to a file: `.md` to be read, `.json` to be imported again."""
-    from toolwright.private import update
+    from toolwright.machine.private_files import update
 
     session = desk.require_session()
     path = desk.project.here / (file or f"{session.slug or session.id}.json")
@@ -258,7 +258,7 @@ async def agents(desk: Desk, what: str) -> Outcome:
 
 async def loop(desk: Desk, what: str) -> Outcome:
     """Put a prompt again and again: `10m PROMPT`; `stop` ends that, alone it lists."""
-    from toolwright.session.loops import plan_of
+    from toolwright.session.turns.loops import plan_of
 
     first, _, rest = what.partition(" ")
     if first == "stop":
@@ -365,7 +365,7 @@ async def quit_(_: Desk, __: str) -> Outcome:
 
 def selection_of(words: Sequence[str]) -> "Selection":
     """Return what is typed behind /undo, as what is undone; nothing is the last turn."""
-    from toolwright.session.undone import Selection
+    from toolwright.session.undo.file_back import Selection
 
     match words:
         case [] | ["turn"]:

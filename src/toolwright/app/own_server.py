@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 from toolwright.app.server_secret import notes_folder
 from toolwright.errors import ToolwrightError
-from toolwright.jsontext import read_json
-from toolwright.private import is_locked, make_folder, open_private
-from toolwright.process.apart import begin_apart, has_ended
+from toolwright.machine.private_files import is_locked, make_folder, open_private
+from toolwright.process.programs.detached import begin_apart, has_ended
+from toolwright.protocols.json_text import read_json
 
 PATIENCE = 30.0
 """Seconds that it is given to start."""

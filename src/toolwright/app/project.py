@@ -15,27 +15,27 @@ from toolwright.app.words import first_sentence
 from toolwright.commands import Command
 from toolwright.errors import UsageError
 from toolwright.events import Event
-from toolwright.ids import new_id
 from toolwright.inbox import Question, Reply, RuleTrial
-from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message, SessionInfo
 from toolwright.models.info import ModelInfo
 from toolwright.models.model import ModelError
 from toolwright.proof.conditions import check_conditions
 from toolwright.proof.evidence import described
 from toolwright.proof.goal import goal_of
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.services import Todo
 from toolwright.session.asking import answered
 from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnResult
 from toolwright.session.session import Session
-from toolwright.session.undone import FileUndo, Selection
+from toolwright.session.undo.file_back import FileUndo, Selection
+from toolwright.text.ids import new_id
 from toolwright.workspace import Workspace
 
 if TYPE_CHECKING:
-    from toolwright.session.loops import Plan
-    from toolwright.session.search import Hit
+    from toolwright.session.storage.search import Hit
+    from toolwright.session.turns.loops import Plan
 
 FOLLOWED = 20_000
 """Events that wait for a surface that is busy, such as one whose user reads a question."""
@@ -280,7 +280,7 @@ class LocalProject:
             check_conditions(wanted, str(self.directory))
 
     async def evidence(self, session_id: str) -> list[str]:
-        from toolwright.session.judging import judge_of
+        from toolwright.session.goals.stored_evidence import judge_of
 
         return described((await (await judge_of(self.workspace, session_id)).evidence()).as_json())
 
@@ -327,7 +327,7 @@ class LocalProject:
         return list(self.workspace.turn_settings.mentionable)
 
     async def variants(self, model: str) -> list[str]:
-        from toolwright.models.families import variants
+        from toolwright.models.known.families import variants
 
         return list(variants(self._info(model))) if model else []
 
@@ -379,7 +379,7 @@ class LocalProject:
     async def store_key(self, provider: str, key: str) -> None:
         import asyncio
 
-        from toolwright.auth import AuthFile, checked_key
+        from toolwright.config.auth import AuthFile, checked_key
 
         await asyncio.to_thread(AuthFile(self.workspace.folders.auth).put, provider, checked_key(key))
         self.workspace.connections.use_stored(provider)
@@ -396,9 +396,9 @@ class LocalProject:
     async def usable_models(self) -> UsableModels:
         import asyncio
 
-        from toolwright.auth import AuthFile
+        from toolwright.config.auth import AuthFile
         from toolwright.models.connect import find_key
-        from toolwright.models.local_servers import find_local_servers
+        from toolwright.models.known.local_servers import find_local_servers
 
         workspace = self.workspace
         catalog, stored = workspace.connections.catalog, AuthFile(workspace.folders.auth).records()

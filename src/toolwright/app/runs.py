@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolwright.errors import UsageError
-from toolwright.folders import Folders
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
-from toolwright.private import read_private, update
+from toolwright.machine.folders import Folders
+from toolwright.machine.private_files import read_private, update
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
 from toolwright.record import fields_of, record
 
 KEPT = 200

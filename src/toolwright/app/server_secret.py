@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.errors import UsageError
-from toolwright.folders import Folders
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
-from toolwright.private import make_folder
+from toolwright.machine.folders import Folders
+from toolwright.machine.private_files import make_folder
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 USER = "opencode"

@@ -6,14 +6,14 @@ from typing import Any
 
 from toolwright.definition import Call
 from toolwright.events import Bus
-from toolwright.ids import new_id, now
 from toolwright.inbox import Inbox, Reply, always_say
 from toolwright.messages import Assistant, Message, Moment, Paths, TextPart
 from toolwright.permission.gate import Gate
 from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnEnd
 from toolwright.session.session import Session
-from toolwright.session.turn import Turn
+from toolwright.session.turns.turn import Turn
+from toolwright.text.ids import new_id, now
 
 USER_RAN = "The user ran a command in the shell; what it printed stands in the next message."
 

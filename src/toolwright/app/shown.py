@@ -4,13 +4,13 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from toolwright.calls.look import CallView, Look
+from toolwright.calls.parts import Completed, Failed, ToolPart
 from toolwright.definition import Tool
 from toolwright.events import Event, PartUpdated, PermissionAsked
 from toolwright.inbox import Question
-from toolwright.jsontypes import Json, JsonView
-from toolwright.look import CallView, Look
 from toolwright.messages import Message
-from toolwright.parts import Completed, Failed, ToolPart
+from toolwright.protocols.json_types import Json, JsonView
 from toolwright.record import record
 from toolwright.tools import built_in
 

@@ -5,21 +5,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from toolwright.calls.parts import ToolPart
+from toolwright.calls.request import Request
 from toolwright.definition import ToolContext
-from toolwright.diff import counts, unified
 from toolwright.files.body import Body, body_at
 from toolwright.files.hidden import stand_ins
 from toolwright.files.journal import JournalEntry
-from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo, User
-from toolwright.parts import ToolPart
-from toolwright.request import Request
-from toolwright.session.changes import ChangedFile, Changes
+from toolwright.protocols.client_json import to_json
+from toolwright.protocols.json_types import Json
 from toolwright.session.events import SessionDiff
 from toolwright.session.session import Session
-from toolwright.session.undo import Undo
-from toolwright.session.undone import FileUndo, NothingToUndo, Selection
-from toolwright.wire import to_json
+from toolwright.session.undo.changes import ChangedFile, Changes
+from toolwright.session.undo.file_back import FileUndo, NothingToUndo, Selection
+from toolwright.session.undo.undo import Undo
+from toolwright.text.diff import counts, unified
 from toolwright.workspace import Workspace
 
 

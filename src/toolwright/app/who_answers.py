@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from toolwright.app.desk import Desk
 from toolwright.app.model_choices import connectable, ordered
 from toolwright.app.outcome import Act, AtScreen, Outcome, Pick, brief
-from toolwright.auth import ACCOUNT, account_of
+from toolwright.config.auth import ACCOUNT, account_of
 from toolwright.errors import UsageError
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from getpass import getpass
 from toolwright.app.line import OwnLine, ShellLine, meaning_of
 from toolwright.app.outcome import AtScreen, Changes, Lines, Outcome, Pick
 from toolwright.app.own import Own, own_commands
-from toolwright.auth import account_of
 from toolwright.chat.chat import Chat
 from toolwright.chat.keyboard import Left
 from toolwright.chat.transcript import show_messages
 from toolwright.commands import Command
+from toolwright.config.auth import account_of
 from toolwright.errors import UsageError
 from toolwright.messages import SessionInfo
-from toolwright.process.child import run_at_terminal
+from toolwright.process.running.child import run_at_terminal
 from toolwright.record import record
 from toolwright.terminal.calls import diff_lines
 from toolwright.terminal.changes import shown_change

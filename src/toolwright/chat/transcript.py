@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from toolwright.app.words import end_line
-from toolwright.display import visible
+from toolwright.calls.parts import Failed, ToolPart
 from toolwright.messages import Message, TextPart, User
-from toolwright.parts import Failed, ToolPart
 from toolwright.terminal.calls import details, ending, headline
 from toolwright.terminal.columns import clipped
 from toolwright.terminal.flow import Flow
 from toolwright.terminal.screen import BOLD, DIM, RED, Screen
+from toolwright.text.display import visible
 
 
 def show_messages(screen: Screen, messages: Sequence[Message], last: int = 0) -> None:

@@ -26,7 +26,7 @@ def run_command(arguments: list[str]) -> int:
     try:
         if not rest or rest[0] not in COMMANDS:
             raise UsageError(_unknown(rest[0]) if rest else _no_command(leading))
-        command = import_module(f"toolwright.cli.{rest[0]}_command")
+        command = import_module(f"toolwright.cli.commands.{rest[0]}_command")
         code: int = command.main([*leading, *rest[1:]])
         sys.stdout.flush()
     except UsageError as error:

@@ -6,7 +6,7 @@ import os
 import sys
 
 from toolwright.cli.output import say
-from toolwright.display import visible, visible_json
+from toolwright.text.display import visible, visible_json
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -18,7 +18,7 @@ def start_log() -> None:
     log.handlers.clear()
     if not words:
         log.addHandler(logging.NullHandler())
-        _tell_always("toolwright.session.rescue")
+        _tell_always("toolwright.session.storage.rescue")
         return
     wrong = [word for word in words if word not in (*LEVELS, "JSON")]
     if wrong:

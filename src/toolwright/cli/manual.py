@@ -27,7 +27,7 @@ def manual_page() -> str:
         *(f".TP\n.B tw {command}\n{_plain(text)}." for command, text in COMMANDS.items()),
     ]
     for command in COMMANDS:
-        lines += _section(f"tw {command}", import_module(f"toolwright.cli.{command}_command")._parser())
+        lines += _section(f"tw {command}", import_module(f"toolwright.cli.commands.{command}_command")._parser())
     lines += [".SH EXIT STATUS", _plain(codes), ".SH SEE ALSO", "tw COMMAND \\-\\-help has examples for each command."]
     return "\n".join(lines) + "\n"
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from toolwright.cli.layout import Layout
+from toolwright.cli.argv import action_first, close, nearest, options_first
+from toolwright.cli.help_layout import Layout
 from toolwright.cli.output import say, say_json
-from toolwright.cli.words import action_first, close, nearest, options_first
-from toolwright.display import visible
 from toolwright.errors import ToolError, UsageError
-from toolwright.jsontext import read_json
+from toolwright.protocols.json_text import read_json
+from toolwright.text.display import visible
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from toolwright.inbox import Answerer
     from toolwright.services import Delegation
     from toolwright.session.session import Session
-    from toolwright.session.subagents import ElsewhereSession
+    from toolwright.session.subagents.subagents import ElsewhereSession
     from toolwright.workspace import Workspace
 
 

@@ -3,8 +3,8 @@
 import sys
 from typing import TextIO
 
-from toolwright.display import visible, visible_json
 from toolwright.terminal.typed import is_terminal
+from toolwright.text.display import visible, visible_json
 
 
 def say(text: str = "", *, lines: bool = False, end: str = "\n", to: TextIO | None = None) -> None:

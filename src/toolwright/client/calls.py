@@ -7,11 +7,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from toolwright.errors import ToolwrightError, UsageError
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
 from toolwright.messages import AnyPart, Info, Message, SessionInfo
+from toolwright.protocols.client_json import from_json
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
-from toolwright.wire import from_json
 
 
 class ServerError(ToolwrightError):

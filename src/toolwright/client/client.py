@@ -20,9 +20,9 @@ from toolwright.client.calls import (
 )
 from toolwright.client.events import payload_of
 from toolwright.inbox import Question, Reply, ReplyKind
-from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo
-from toolwright.sse import EventReader, ServerEvent
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.sse import EventReader, ServerEvent
 
 if TYPE_CHECKING:
     from toolwright.client.session import ClientSession

@@ -3,14 +3,14 @@
 from typing import Any
 
 from toolwright import events as of_calls
+from toolwright.calls.request import Need, Option
 from toolwright.events import Event, PartUpdated
 from toolwright.inbox import Choice, Question
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
 from toolwright.messages import AnyPart, SessionInfo
-from toolwright.request import Need, Option
+from toolwright.protocols.client_json import from_json
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
 from toolwright.session import events as of_sessions
-from toolwright.wire import from_json
 
 _KINDS: dict[str, type[Event]] = {
     kind.type: kind

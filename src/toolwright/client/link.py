@@ -6,12 +6,12 @@ from contextlib import suppress
 
 from toolwright.client.calls import ServerError, ServerGone, rows, understood
 from toolwright.client.client import Client
+from toolwright.client.deduplicate import Telling
 from toolwright.client.events import event_of, payload_of, session_of_event
-from toolwright.client.telling import Telling
 from toolwright.errors import ToolwrightError
 from toolwright.events import Bus, Event
+from toolwright.protocols.sse import ServerEvent
 from toolwright.session.events import SessionCreated, SessionError, SessionStatus
-from toolwright.sse import ServerEvent
 
 SILENCE = 90.0
 """Seconds without a sign of life after which a connection counts as broken; servers give one each 10 or 30."""

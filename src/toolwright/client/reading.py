@@ -5,20 +5,20 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from toolwright.agents import Agent
+from toolwright.calls.request import Request
 from toolwright.client.calls import understood
 from toolwright.commands import Command
 from toolwright.definition import Attachment, Result
 from toolwright.errors import Kind, ToolError
 from toolwright.files.body import Body, Link
-from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message
-from toolwright.request import Request
+from toolwright.protocols.json_types import Json
 from toolwright.services import Todo
 from toolwright.session.alone import CallDecision
 from toolwright.session.budget import Spending
-from toolwright.session.changes import ChangedFile
 from toolwright.session.result import KINDS, TurnEnd, TurnResult, turn_result
-from toolwright.session.undone import FileUndo
+from toolwright.session.undo.changes import ChangedFile
+from toolwright.session.undo.file_back import FileUndo
 
 
 @understood()

@@ -15,7 +15,6 @@ from toolwright.app.project import FOLLOWED, SessionUse, UsableModels, used
 from toolwright.app.shown import Looks
 from toolwright.app.undoing import last_turn, standing
 from toolwright.app.words import first_sentence
-from toolwright.auth import ACCOUNT
 from toolwright.client.calls import ServerError, ServerGone, message_of, session_of
 from toolwright.client.client import Client
 from toolwright.client.events import question_of
@@ -24,25 +23,26 @@ from toolwright.client.link import Link
 from toolwright.client.reading import agent_of, command_of, todo_of, undo_of, undo_of_change
 from toolwright.client.turns import RemoteTurns
 from toolwright.commands import Command
+from toolwright.config.auth import ACCOUNT
 from toolwright.deadline import time_limit
 from toolwright.errors import UsageError
 from toolwright.events import Event
 from toolwright.inbox import Question, Reply, RuleTrial
-from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo, User
 from toolwright.proof.evidence import described
 from toolwright.proof.goal import Goal, goal_of
+from toolwright.protocols.client_json import from_json
+from toolwright.protocols.json_types import Json
 from toolwright.record import fields_of
 from toolwright.services import Todo
-from toolwright.session.in_form import answered_in_form
 from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnResult
-from toolwright.session.search import Hit
-from toolwright.session.undone import FileUndo, NothingToUndo, Selection
-from toolwright.wire import from_json
+from toolwright.session.storage.search import Hit
+from toolwright.session.typed_answer import answered_in_form
+from toolwright.session.undo.file_back import FileUndo, NothingToUndo, Selection
 
 if TYPE_CHECKING:
-    from toolwright.session.loops import Plan
+    from toolwright.session.turns.loops import Plan
 
 T = TypeVar("T")
 RESTART = 30.0
@@ -356,7 +356,7 @@ class RemoteProject:
         return [ProviderChoice(id=one["id"], name=one["name"], ready=one["id"] in ready) for one in found["all"]]
 
     async def store_key(self, provider: str, key: str) -> None:
-        from toolwright.auth import checked_key
+        from toolwright.config.auth import checked_key
 
         await self.client.send("PUT", f"/auth/{provider}", {"type": "api", "key": checked_key(key)})
         self._models = None

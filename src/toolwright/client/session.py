@@ -15,17 +15,17 @@ from toolwright.definition import Result
 from toolwright.errors import UsageError
 from toolwright.events import Event
 from toolwright.inbox import Question, Reply, as_reply
-from toolwright.jsontypes import Json
 from toolwright.permission.forms import given_rules
 from toolwright.permission.rules import Rule
+from toolwright.protocols.json_types import Json
 from toolwright.record import fields_of
 from toolwright.session.alone import CallDecision
 from toolwright.session.budget import budget_of
-from toolwright.session.given import as_arguments, check_options, check_prompt
-from toolwright.session.in_form import answered_in_form, wanted_output
+from toolwright.session.input_checks import as_arguments, check_options, check_prompt
 from toolwright.session.prompting import Prompting
 from toolwright.session.result import TurnResult
-from toolwright.session.turn_stream import TurnReader, turn_events
+from toolwright.session.turns.stream import TurnReader, turn_events
+from toolwright.session.typed_answer import answered_in_form, wanted_output
 
 if TYPE_CHECKING:
     from toolwright.client.client import Client

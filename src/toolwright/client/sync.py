@@ -7,8 +7,8 @@ from typing import Any, Self, TypeVar
 
 from toolwright.client.client import Client
 from toolwright.inbox import ReplyKind
-from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo
+from toolwright.protocols.json_types import Json
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from toolwright.client.reading import result_of
 from toolwright.commands import name_and_rest
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import Event
-from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message
+from toolwright.protocols.json_types import Json
 from toolwright.session.events import SessionIdle
 from toolwright.session.prompt import CommandCall
 from toolwright.session.result import TurnResult

@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
-from toolwright.jsontypes import Json
+from toolwright.config.shipped import SCRIPTED, shipped_providers
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.settings import AgentSettings, Settings
 from toolwright.settings.derive import FieldNote, notes_of
-from toolwright.shipped import SCRIPTED, shipped_providers
 
 SCRIPT = f"{SCRIPTED}/"
 _WIRES = frozenset({"", "openai-chat", "openai-responses", "anthropic", "gemini"})

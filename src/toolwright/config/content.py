@@ -12,7 +12,7 @@ from toolwright.config import jsonc
 from toolwright.config.places import between, find_root, project_files, project_folders
 from toolwright.config.reading import read_bytes
 from toolwright.errors import ConfigError
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
 from toolwright.record import record
 
 KINDS = (

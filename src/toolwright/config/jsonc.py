@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from toolwright.errors import ConfigError
-from toolwright.jsontext import read_json
+from toolwright.protocols.json_text import read_json
 from toolwright.record import record
 
 KeyPath = tuple[str | int, ...]

@@ -6,10 +6,11 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolwright.auth import ACCOUNT, AuthFile
 from toolwright.config.admit import Admission, left_out_line
+from toolwright.config.auth import ACCOUNT, AuthFile
 from toolwright.config.content import content_of
 from toolwright.config.merge import bounded, merged
+from toolwright.config.native_agents import native_agents
 from toolwright.config.places import config_folders, find_root
 from toolwright.config.reader import SettingsReader
 from toolwright.config.reading import READ
@@ -17,10 +18,9 @@ from toolwright.config.rules import layers_of, reading_rules
 from toolwright.config.source import AgentSource, ConfigFolder, Level, SettingsSource
 from toolwright.config.trust import Trust
 from toolwright.errors import ConfigError
-from toolwright.folders import Folders
-from toolwright.jsontypes import Json
-from toolwright.native_agents import native_agents
+from toolwright.machine.folders import Folders
 from toolwright.permission.rules import Layer
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.settings import Settings
 from toolwright.settings.derive import read as read_settings

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from toolwright.errors import ConfigError
-from toolwright.jsontext import DEPTH
+from toolwright.protocols.json_text import DEPTH
 from toolwright.record import record
 
 _OPENED = re.compile(r"\A\ufeff?---(?:ya?ml)?[ \t]*\r?\n")

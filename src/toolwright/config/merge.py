@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.settings import Settings
 from toolwright.settings.derive import notes_of
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolwright.config.source import ConfigFolder, Level
-from toolwright.folders import Folders
-from toolwright.ours import FAMILIES, MANAGED_VARIABLE
+from toolwright.machine.folders import Folders
+from toolwright.machine.own_files import FAMILIES, MANAGED_VARIABLE
 
 if TYPE_CHECKING:
-    from toolwright.process.lookup import Lookup
+    from toolwright.process.programs.lookup import Lookup
 
 MANAGED = Path("/etc/toolwright/toolwright.json")
 CLAUDE_HOOKS = (".claude/settings.json", ".claude/settings.local.json")
@@ -29,7 +29,7 @@ def find_root(directory: Path) -> Path:
 
 def own_programs(*directories: Path, environment: Mapping[str, str] = os.environ) -> "Lookup":
     """Make the lookup of our own programs where no workspace is open: none is taken from the projects of these."""
-    from toolwright.process.lookup import Lookup
+    from toolwright.process.programs.lookup import Lookup
 
     folders = Folders.of(environment)
     projects = list[Path]()

@@ -16,12 +16,12 @@ from toolwright.config.source import AgentSource, ConfigFolder, Level, SettingsS
 from toolwright.config.substitute import Substituter
 from toolwright.config.warn import Warnings
 from toolwright.errors import ConfigError
-from toolwright.folders import Folders
-from toolwright.jsontypes import Json
-from toolwright.ours import MANAGED_VARIABLE
+from toolwright.machine.folders import Folders
+from toolwright.machine.own_files import MANAGED_VARIABLE
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
-from toolwright.schema import problems_with
-from toolwright.schema_basics import shown_path
+from toolwright.schema.basics import shown_path
+from toolwright.schema.check import problems_with
 from toolwright.settings.record import RESERVED_OPTIONS
 
 MOST_ENTRIES = 20_000

@@ -5,15 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from toolwright.calls.request import PathPattern
 from toolwright.config.jsonc import KeyPath
 from toolwright.config.source import SettingsSource
 from toolwright.errors import ConfigError
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
 from toolwright.permission.defaults import default_rules, protected_rules
 from toolwright.permission.forms import rules_from, with_legacy_tools
 from toolwright.permission.links import with_real_names
 from toolwright.permission.rules import Layer, Policy, Rule
-from toolwright.request import PathPattern
 
 MOST_RULES = 5000
 """Of one source. Every call looks at all of them."""

@@ -6,7 +6,7 @@ Derived from the record of settings; to it come the names under which the refere
 import functools
 
 from toolwright.config.shapes import RENAMED
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.settings import AgentSettings, Settings
 from toolwright.settings.derive import schema_of
 from toolwright.settings.record import FOREIGN

@@ -11,7 +11,7 @@ from toolwright.config.jsonc import KeyPath
 from toolwright.config.merge import as_list, merged
 from toolwright.config.source import written
 from toolwright.errors import ConfigError
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.settings import Settings
 from toolwright.settings.derive import notes_of

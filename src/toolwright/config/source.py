@@ -8,7 +8,7 @@ from typing import Literal
 
 from toolwright.config import jsonc
 from toolwright.config.jsonc import KeyPath, Position
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 Level = Literal["user", "project", "override", "managed"]

@@ -8,12 +8,12 @@ from pathlib import Path
 from toolwright.config.content import UNREADABLE, TrustedContent, content_of
 from toolwright.config.places import find_root
 from toolwright.errors import ConfigError
-from toolwright.folders import Folders
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
-from toolwright.private import read_private, update
+from toolwright.machine.folders import Folders
+from toolwright.machine.private_files import read_private, update
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
-from toolwright.schema import problems_with
+from toolwright.schema.check import problems_with
 
 MOST_WANTED = 200
 """Files that are noted as wanted."""

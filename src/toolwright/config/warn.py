@@ -11,7 +11,7 @@ from toolwright.errors import ConfigError
 from toolwright.permission.forms import PERMISSIONS
 from toolwright.permission.slips import NEAR, meant_by
 from toolwright.record import record
-from toolwright.schema_basics import shown_path
+from toolwright.schema.basics import shown_path
 from toolwright.settings import AgentSettings, Settings
 from toolwright.settings.derive import notes_of
 from toolwright.settings.record import FOREIGN

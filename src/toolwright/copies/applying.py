@@ -6,10 +6,10 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from toolwright.calls.request import Request
 from toolwright.copies.git import Repository
 from toolwright.copies.trees import LINK, NESTED, RUN, Entry, contents, differences
 from toolwright.definition import ANY, Call, Result, Tool, ToolContext, tool
-from toolwright.diff import unified
 from toolwright.errors import UsageError
 from toolwright.files.attributes import Attributes
 from toolwright.files.body import Body, Link
@@ -17,11 +17,11 @@ from toolwright.files.mending import mended_at_once
 from toolwright.files.paths import Tree
 from toolwright.files.replace import Change
 from toolwright.files.store import Files
-from toolwright.ids import new_id, now
 from toolwright.messages import Assistant, ModelRef, Moment, Paths, TextPart, User
 from toolwright.record import record
-from toolwright.request import Request
 from toolwright.session.session import Session
+from toolwright.text.diff import unified
+from toolwright.text.ids import new_id, now
 from toolwright.workspace import Workspace
 
 CALL = "merge"

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from toolwright.record import record
-from toolwright.wildcard import matches
+from toolwright.text.wildcard import matches
 
 THREADS = 4
 _CLONE = 0x40049409

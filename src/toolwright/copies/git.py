@@ -11,7 +11,7 @@ from pathlib import Path
 
 from toolwright.config.places import own_programs
 from toolwright.errors import UsageError
-from toolwright.process.child import run_child
+from toolwright.process.running.child import run_child
 from toolwright.record import record
 
 LONGEST = 1800.0

@@ -19,7 +19,7 @@ from toolwright.record import record
 from toolwright.services import Delegation
 from toolwright.session.result import TurnResult
 from toolwright.session.session import Session
-from toolwright.session.subagents import ElsewhereSession
+from toolwright.session.subagents.subagents import ElsewhereSession
 from toolwright.workspace import Workspace
 
 TRIES = 3

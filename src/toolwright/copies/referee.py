@@ -8,7 +8,7 @@ from toolwright.copies.merging import Check, restore
 from toolwright.copies.store import Copy
 from toolwright.proof.goal import CheckRun, Condition
 from toolwright.proof.tree import Tree
-from toolwright.session.checking import Checker
+from toolwright.session.goals.checks import Checker
 from toolwright.workspace import Workspace
 
 SECONDS = 600.0

@@ -13,14 +13,14 @@ from types import MappingProxyType
 
 from toolwright.copies.duplicate import duplicate
 from toolwright.copies.git import Repository
-from toolwright.copy_facts import NOTE, variables_of
 from toolwright.errors import UsageError
-from toolwright.folders import Folders
-from toolwright.ids import now
-from toolwright.jsontext import read_json
-from toolwright.private import is_locked, make_folder, update
+from toolwright.machine.copy_facts import NOTE, variables_of
+from toolwright.machine.folders import Folders
+from toolwright.machine.private_files import is_locked, make_folder, update
+from toolwright.protocols.json_text import read_json
 from toolwright.record import record
 from toolwright.session.slug import new_slug
+from toolwright.text.ids import now
 
 TRIAL = "a merge that is being tried"
 """The purpose of copies in which merges are tried, which go with the program that tries them."""

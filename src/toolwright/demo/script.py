@@ -1,7 +1,7 @@
 """What the scripted agent of the demo says and does. Only the words are written; every call is really made."""
 
-from toolwright.jsontypes import Json
 from toolwright.models.scripted import ScriptedCall, ScriptedTurn
+from toolwright.protocols.json_types import Json
 
 PROMPT = "The total of a basket is wrong when I add several of one thing. Find out why and fix it."
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from toolwright.diff import changed_lines
 from toolwright.edits.blanks import indent_of, strip
 from toolwright.edits.folding import folded
+from toolwright.text.diff import changed_lines
 
 SAME, ALMOST, LIKE = 1.0, 0.95, 0.66
 """How alike lines are that are equal when stripped, equal but for what is easily mistyped, and just alike enough."""

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from toolwright.diff import changed_lines
 from toolwright.edits.blanks import strip
 from toolwright.edits.views import ESCAPE, Span, View, meaning_of
+from toolwright.text.diff import changed_lines
 
 MOST = 500
 """Escapes that an old text may have."""

@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from toolwright.diff import Changed, changed_lines, split_lines
 from toolwright.edits.blanks import BLANKS, indent_of, strip, words
 from toolwright.edits.indented import indented
 from toolwright.edits.indents import reindented
 from toolwright.edits.merge import Merged, merge
 from toolwright.edits.strategies import wanted_lines
 from toolwright.edits.views import Span
+from toolwright.text.diff import Changed, changed_lines, split_lines
 
 _BREAK = re.compile(r"\r?\n")
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from toolwright.diff import Changed, changed_lines
 from toolwright.edits.blanks import indent_of, strip
+from toolwright.text.diff import Changed, changed_lines
 
 Pairs = Sequence[tuple[str, str]]
 """Lines as the model wrote them, each with the line of the file it was found to mean."""

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from toolwright.diff import Changed
 from toolwright.edits.blanks import indent_of, strip
 from toolwright.edits.indented import Pairs, indented, indents
+from toolwright.text.diff import Changed
 
 
 def reindented(lines: Sequence[str], pairs: Pairs, changes: Sequence[Changed] = ()) -> list[str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from toolwright.diff import Changed, changed_lines
 from toolwright.edits.alignment import align
 from toolwright.edits.blanks import indent_of, strip
 from toolwright.edits.folding import folded
@@ -11,6 +10,7 @@ from toolwright.edits.indents import reindented
 from toolwright.edits.merge import Merged
 from toolwright.edits.tokens import carries, merge_line
 from toolwright.edits.views import View
+from toolwright.text.diff import Changed, changed_lines
 
 _LINES = 3
 """Lines with words that an old text needs to be known by, where none need be exact."""

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from toolwright.diff import Changed
 from toolwright.edits.alignment import ALMOST, Pair, align, weight
 from toolwright.edits.blanks import BLANKS, indent_of, strip
 from toolwright.edits.elisions import is_elision
@@ -13,6 +12,7 @@ from toolwright.edits.indented import indented
 from toolwright.edits.indents import reindented
 from toolwright.edits.slips import is_slip
 from toolwright.edits.tokens import carries, merge_line
+from toolwright.text.diff import Changed
 
 Kind = Literal["same", "like", "place", "elided"]
 

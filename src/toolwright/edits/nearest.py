@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from toolwright.diff import changed_lines
 from toolwright.edits.blanks import strip
 from toolwright.edits.folding import plain
 from toolwright.edits.strategies import wanted_lines
 from toolwright.edits.views import View
+from toolwright.text.diff import changed_lines
 
 TRIED = (
     "exactly; with each line stripped; with other blanks, line ends or indentation; with escapes resolved; without the "

@@ -4,13 +4,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, groupby, pairwise
 
-from toolwright.diff import Changed, changed_lines
 from toolwright.edits.blanks import BLANKS, WORD, strip
 from toolwright.edits.fitting import lines_of
 from toolwright.edits.indented import indented
 from toolwright.edits.indents import reindented
 from toolwright.edits.merge import Merged
 from toolwright.edits.views import View
+from toolwright.text.diff import Changed, changed_lines
 
 _SIGNS = 40
 """Signs, blanks not counted, that an old text needs to be known by where its lines are not the file's."""

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from toolwright.diff import Changed, changed_lines
 from toolwright.edits.blanks import strip
+from toolwright.text.diff import Changed, changed_lines
 
 _TOKEN = re.compile(r"\w+|[^\S\n]+|[^\w\s]")
 

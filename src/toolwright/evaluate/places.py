@@ -12,7 +12,7 @@ from pathlib import Path
 
 from toolwright.deadline import to_the_end
 from toolwright.errors import ToolwrightError
-from toolwright.private import make_folder
+from toolwright.machine.private_files import make_folder
 
 PATIENCE = 60.0
 """Seconds to wait for a process of this machine that still has the place."""

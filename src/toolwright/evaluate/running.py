@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from toolwright.calls.parts import Failed, ToolPart
 from toolwright.deadline import Deadline
 from toolwright.definition import Call
 from toolwright.errors import ToolwrightError
@@ -18,13 +19,12 @@ from toolwright.evaluate.copies import TaskCopy, copy_of
 from toolwright.evaluate.places import sweep
 from toolwright.evaluate.results import TaskResult, file_name
 from toolwright.evaluate.tasks import Task
-from toolwright.ids import new_id
 from toolwright.inbox import Inbox, Reply
 from toolwright.messages import Assistant, Message, StepFinishPart
-from toolwright.parts import Failed, ToolPart
 from toolwright.permission.gate import Gate
 from toolwright.record import record
 from toolwright.session.session import Session
+from toolwright.text.ids import new_id
 from toolwright.workspace import Workspace, open_workspace
 
 log = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.errors import UsageError
-from toolwright.jsontext import read_json
+from toolwright.protocols.json_text import read_json
 from toolwright.record import record
 from toolwright.session.budget import budget_of
 

@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolwright.circumstances import is_true
 from toolwright.config.load import Config
 from toolwright.config.places import between
 from toolwright.extension import Extension, ExtensionProblem, Hook
 from toolwright.extensions.home import ExtensionHome
-from toolwright.folders import Folders
+from toolwright.extensions.tool_conditions import is_true
+from toolwright.machine.folders import Folders
 
 if TYPE_CHECKING:
     from toolwright.extensions.tool_files import ToolFiles

@@ -7,7 +7,7 @@ from toolwright.agents import added_agent
 from toolwright.commands import Command
 from toolwright.errors import ConfigError
 from toolwright.extensions.home import ExtensionHome
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 
 KINDS = ("agent", "command")
 

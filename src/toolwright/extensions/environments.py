@@ -16,12 +16,12 @@ from typing import Any
 
 from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
-from toolwright.folders import Folders
-from toolwright.jsontext import read_json
-from toolwright.private import open_private
-from toolwright.process.child import run_child
-from toolwright.process.lookup import Lookup
-from toolwright.process.nodejs import EXTRA, newest_node, npm_command
+from toolwright.machine.folders import Folders
+from toolwright.machine.private_files import open_private
+from toolwright.process.programs.lookup import Lookup
+from toolwright.process.programs.nodejs import EXTRA, newest_node, npm_command
+from toolwright.process.running.child import run_child
+from toolwright.protocols.json_text import read_json
 from toolwright.record import record
 
 HOST = Path(__file__).with_name("python_host.py")

@@ -9,8 +9,8 @@ from toolwright.call import Caller
 from toolwright.config.load import Config
 from toolwright.events import Bus
 from toolwright.extension import ExtensionProblem, Hook
-from toolwright.folders import Folders
 from toolwright.inbox import Inbox
+from toolwright.machine.folders import Folders
 from toolwright.registry import Registry
 from toolwright.session.session import Session
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from toolwright.extensions.plugins import Plugins
     from toolwright.extensions.shell_hooks import ShellHooks
     from toolwright.models.connect import Connections
-    from toolwright.process.lookup import Lookup
-    from toolwright.process.scope import Scopes
+    from toolwright.process.programs.lookup import Lookup
+    from toolwright.process.running.scope import Scopes
     from toolwright.session.sessions import Sessions
 
 

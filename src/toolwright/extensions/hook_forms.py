@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from toolwright.errors import ToolError
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
 
 MOST_BYTES = 1_000_000
 """Of an answer of an address."""

@@ -7,16 +7,16 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from toolwright.calls.request import Request
 from toolwright.deadline import Deadline, time_limit, to_the_end
 from toolwright.definition import Attachment, Result, ToolContext
 from toolwright.errors import CallChanged, Kind, ToolError
 from toolwright.extension import CALLING, STARTING
-from toolwright.jsontypes import Json
-from toolwright.process.scope import Scopes
-from toolwright.process.spoken import Speech, SpokenProgram
+from toolwright.process.programs.rpc_program import Speech, SpokenProgram
+from toolwright.process.running.scope import Scopes
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import Dialect, RpcClosed, RpcError
 from toolwright.record import record
-from toolwright.request import Request
-from toolwright.rpc import Dialect, RpcClosed, RpcError
 
 if TYPE_CHECKING:
     from toolwright.extensions.home import Requests

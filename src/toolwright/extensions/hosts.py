@@ -11,17 +11,17 @@ from toolwright.errors import ToolError
 from toolwright.extensions.environments import javascript_command, needs_of, python_command
 from toolwright.extensions.host import Host
 from toolwright.extensions.imports import JAVASCRIPT, hash_of, javascript_imports
-from toolwright.folders import Folders
-from toolwright.jsontypes import Json
-from toolwright.process.sight import is_in
+from toolwright.machine.folders import Folders
+from toolwright.process.paths.safe_stat import is_in
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from toolwright.extensions.home import Requests
-    from toolwright.process.lookup import Lookup
-    from toolwright.process.scope import Scopes
+    from toolwright.process.programs.lookup import Lookup
+    from toolwright.process.running.scope import Scopes
 
 
 @record(slots=True, kw_only=True, eq=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from toolwright.config.load import Config
 from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
 
 if TYPE_CHECKING:
     from toolwright.extensions.hosts import Hosts

@@ -5,17 +5,17 @@ import os
 from pathlib import Path
 from typing import Any
 
-from toolwright.acts import CLASSES
+from toolwright.calls.acts import CLASSES
 from toolwright.deadline import time_limit
 from toolwright.definition import Result, Tool, ToolContext
 from toolwright.errors import ToolError
 from toolwright.extension import CALLING
 from toolwright.extensions.hosts import Hosts
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
-from toolwright.process.run import run_program
-from toolwright.process.scope import Program
-from toolwright.schema import problems_with
+from toolwright.process.running.run import run_program
+from toolwright.process.running.scope import Program
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
+from toolwright.schema.check import problems_with
 
 _MANIFEST = {
     "type": "object",

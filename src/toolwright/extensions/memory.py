@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ConfigError
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
-from toolwright.private import update
+from toolwright.machine.private_files import update
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 VERSION = 3

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from toolwright.errors import ToolError
 from toolwright.extensions.environments import alone, in_time, run_step
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
-from toolwright.private import make_folder, open_private
+from toolwright.machine.private_files import make_folder, open_private
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 if TYPE_CHECKING:
-    from toolwright.process.lookup import Lookup
-from toolwright.process.nodejs import EXTRA, npm_command
+    from toolwright.process.programs.lookup import Lookup
+from toolwright.process.programs.nodejs import EXTRA, npm_command
 
 _NAME = re.compile(r"(?:@[a-z0-9~][\w.~-]*/)?[a-z0-9~][\w.~-]*", re.IGNORECASE)
 _ELSEWHERE = ("git+", "git:", "github:", "gitlab:", "bitbucket:", "http://", "https://")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from toolwright.auth import AuthFile
+from toolwright.config.auth import AuthFile
 from toolwright.definition import Call, Result, ToolContext
 from toolwright.errors import PermissionDenied, ToolError
 from toolwright.events import Event
@@ -22,10 +22,10 @@ from toolwright.extensions.plugins import Plugin, Plugins, plugin_sources
 from toolwright.extensions.typed import entry_point, is_typed
 from toolwright.hooks import Proceed
 from toolwright.inbox import Question, Reply
-from toolwright.jsontypes import Json
 from toolwright.models.hooked import ModelRequest, Stream
 from toolwright.models.model import AssistantMessage, ModelMessage, SystemMessage, ToolMessage, ToolSpec, UserMessage
-from toolwright.process.environment import ADDED
+from toolwright.process.programs.environment import ADDED
+from toolwright.protocols.json_types import Json
 from toolwright.session.events import SessionStatus
 from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnEnd
@@ -300,6 +300,6 @@ def _number(value: Any) -> float | None:
 
 
 def _json(value: Any) -> Any:
-    from toolwright.wire import to_json
+    from toolwright.protocols.client_json import to_json
 
     return to_json(value)

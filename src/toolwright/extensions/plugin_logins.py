@@ -7,15 +7,15 @@ from dataclasses import field
 from functools import partial
 from typing import Any
 
-from toolwright.auth import AuthFile
+from toolwright.config.auth import AuthFile
 from toolwright.errors import ConfigError, ToolError, UsageError
-from toolwright.http_answer import Head
-from toolwright.jsontypes import Json
 from toolwright.models.connect import Connections, ProviderKey, key_header
-from toolwright.models.connections import ConnectionPool, HttpAnswer, NoConnection
-from toolwright.models.described import provider_json, record_of
-from toolwright.models.http import SILENCE, is_local
+from toolwright.models.known.described import provider_json, record_of
 from toolwright.models.model import ModelError
+from toolwright.models.transport.connections import ConnectionPool, HttpAnswer, NoConnection
+from toolwright.models.transport.endpoint import SILENCE, is_local
+from toolwright.protocols.http_answer import Head
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 KINDS = ("api", "oauth", "wellknown")

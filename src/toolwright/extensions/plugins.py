@@ -22,8 +22,8 @@ from toolwright.extensions.memory import Memory
 from toolwright.extensions.packages import Package, PackageStore, main_of, package_of
 from toolwright.extensions.plugin_logins import PluginLogins, kept_by
 from toolwright.extensions.tool_files import with_defaults
-from toolwright.jsontypes import Json
 from toolwright.models.model import ToolSpec
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.registry import Registry, plain_name, ready
 

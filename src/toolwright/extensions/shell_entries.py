@@ -9,8 +9,8 @@ from toolwright.config.load import Config
 from toolwright.config.places import CLAUDE_HOOKS, CODEX_HOOKS, between
 from toolwright.extension import ExtensionProblem
 from toolwright.extensions.shell_hooks import SECONDS, ShellHook
-from toolwright.folders import Folders
-from toolwright.jsontypes import Json
+from toolwright.machine.folders import Folders
+from toolwright.protocols.json_types import Json
 
 EVENTS = (
     "PreToolUse",

@@ -13,15 +13,15 @@ from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
 from toolwright.extension import ExtensionProblem
 from toolwright.extensions.hook_forms import HookRefused, question, refusal_in, told_by_address
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
-from toolwright.process.run import Done, run_program
-from toolwright.process.scope import Program
+from toolwright.process.running.run import Done, run_program
+from toolwright.process.running.scope import Program
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.tools import built_in
 
 if TYPE_CHECKING:
-    from toolwright.process.scope import Scopes
+    from toolwright.process.running.scope import Scopes
 
 log = logging.getLogger(__name__)
 

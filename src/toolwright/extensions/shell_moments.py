@@ -18,13 +18,13 @@ from toolwright.extensions.home import ExtensionHome
 from toolwright.extensions.shell_entries import hook_entries
 from toolwright.extensions.shell_hooks import ShellHooks
 from toolwright.hooks import Proceed
-from toolwright.ids import new_id
 from toolwright.inbox import Question, Reply
-from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, User
+from toolwright.protocols.json_types import Json
 from toolwright.session.events import SessionStatus
 from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnEnd
+from toolwright.text.ids import new_id
 
 AGAIN = 3
 """How often a program may send the agent back to work at the end of a turn."""
@@ -65,7 +65,7 @@ async def with_shell_hooks(workspace: ExtensionHome) -> AsyncIterator[None]:
 async def _asked(workspace: ExtensionHome, session_id: str, named: str, text: str) -> str:
     """What a model says to a question of a hook: the one it names, else a small one of those that the session uses."""
     from toolwright.session.models import small_model
-    from toolwright.session.title import ask_once
+    from toolwright.session.turns.title import ask_once
 
     connections = workspace.connections
     if "/" in named:

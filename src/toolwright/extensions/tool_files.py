@@ -12,7 +12,7 @@ from toolwright.errors import ToolError
 from toolwright.extensions.hosts import Hosts
 from toolwright.extensions.manifests import manifest_tool
 from toolwright.extensions.memory import Memory
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.registry import Registry, plain_name, ready
 

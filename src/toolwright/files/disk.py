@@ -13,7 +13,7 @@ from pathlib import Path
 
 from toolwright.errors import Kind, ToolError
 from toolwright.files.paths import Place
-from toolwright.private import make_folder
+from toolwright.machine.private_files import make_folder
 from toolwright.record import record
 
 LOADABLE = 128 * 1024 * 1024

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from toolwright.files.attributes import Attributes
 from toolwright.files.disk import open_private
 from toolwright.files.images import Images
-from toolwright.private import make_folder
+from toolwright.machine.private_files import make_folder
 from toolwright.record import fields_of, record
 
 CAP = 512 * 1024 * 1024

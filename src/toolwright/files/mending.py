@@ -13,7 +13,7 @@ from pathlib import Path
 from toolwright.files.images import Images
 from toolwright.files.lock import Locks
 from toolwright.files.pending import PendingWrites
-from toolwright.process.apart import surviving
+from toolwright.process.programs.detached import surviving
 
 PATIENCE = 30.0
 """Seconds in which the kernel has let go of all that a killed process has held."""

@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+from toolwright.calls.request import PathPattern, Request
 from toolwright.errors import ToolError
 from toolwright.record import record
-from toolwright.request import PathPattern, Request
 
 _LONGEST_NAME, _LONGEST_PATH = 255, 4095
 """Bytes; what Linux and macOS take at most."""

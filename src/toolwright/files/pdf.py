@@ -29,7 +29,7 @@ def read_pages(path: Path | str, data: bytes, first: int, last: int) -> tuple[li
     """
     if find_spec("pypdfium2") is None:
         raise ToolError(f"The text of {path} needs the package pypdfium2: install toolwright[media].")
-    from toolwright.process.child import run_child_sync  # few reads are of such a file
+    from toolwright.process.running.child import run_child_sync  # few reads are of such a file
 
     reader = Path(__file__).with_name("pdf_reader.py")
     argv = [sys.executable, "-P", str(reader), str(first), str(last)]

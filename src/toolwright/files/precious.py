@@ -6,7 +6,7 @@ from enum import IntEnum
 from pathlib import Path
 
 from toolwright.files.ignore import Ignore
-from toolwright.gitindex import Index, index_around
+from toolwright.machine.git_index import Index, index_around
 
 MOST_LOOKED_AT = 200_000
 """How many files are looked at in folders that go as a whole."""

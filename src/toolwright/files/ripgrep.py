@@ -9,7 +9,7 @@ from pathlib import Path
 
 from toolwright.errors import ToolError
 from toolwright.files.query import COUNTED, LINES, Matches, PatternError, Query, Run
-from toolwright.process.child import Child
+from toolwright.process.running.child import Child
 
 _CHUNK = 256 * 1024
 _LONG_BLOCK = 1024 * 1024

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from toolwright.errors import ToolwrightError
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 
 LARGEST = 64 * 1024 * 1024
 """Bytes of changes in one step that are still taken along."""

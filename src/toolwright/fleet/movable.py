@@ -25,10 +25,10 @@ from toolwright.fleet.folders import Look, TooLarge, apply, changes, look_at, pa
 from toolwright.fleet.recorder import Recorder, restore
 from toolwright.fleet.saved import Saved, Step
 from toolwright.messages import Assistant
+from toolwright.models.formats.sizes import size_of, tools_size
 from toolwright.models.hooked import ModelRequest, Stream
 from toolwright.models.info import Usage
 from toolwright.models.model import AssistantMessage, Event, ModelError
-from toolwright.models.sizes import size_of, tools_size
 from toolwright.record import record
 from toolwright.session.session import Session
 from toolwright.workspace import Workspace

@@ -3,10 +3,9 @@
 from dataclasses import field, replace
 
 from toolwright.events import Event, PartUpdated
-from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
-from toolwright.session.copies import exported, read_export, write_copy
 from toolwright.session.events import (
     MessageRemoved,
     MessageUpdated,
@@ -16,6 +15,7 @@ from toolwright.session.events import (
     TodoUpdated,
 )
 from toolwright.session.session import Session
+from toolwright.session.storage.copies import exported, read_export, write_copy
 from toolwright.workspace import Workspace
 
 

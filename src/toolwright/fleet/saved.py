@@ -10,7 +10,7 @@ from typing import Any
 from toolwright.errors import UsageError
 from toolwright.evaluate.results import file_name
 from toolwright.fleet.folders import Changes
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 

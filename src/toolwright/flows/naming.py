@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Any, Final
 
-from toolwright.acts import Act, spells
+from toolwright.calls.acts import Act, spells
 from toolwright.definition import Tool
 from toolwright.record import record
 

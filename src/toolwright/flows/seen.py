@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import field
 from typing import Final
 
-from toolwright.acts import Act
+from toolwright.calls.acts import Act
+from toolwright.calls.parts import Completed, Failed, ToolPart
 from toolwright.definition import ANY, Tool
 from toolwright.flows.naming import ids_in, strings
-from toolwright.parts import Completed, Failed, ToolPart
 from toolwright.permission.defaults import is_secret_file
 from toolwright.record import record
 
@@ -102,7 +102,7 @@ def _looks_at_files(tool: Tool) -> bool:
 
 def _acts(command: str) -> list[Act]:
     # What it takes to understand a command is loaded for the first one.
-    from toolwright.shell.analysis import analyse
+    from toolwright.shell.analysis.analysis import analyse
     from toolwright.shell.outward import acts_by_text
 
     return list(acts_by_text(analyse(command, cwd="/", home="/root")).values())

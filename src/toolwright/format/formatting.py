@@ -17,10 +17,10 @@ from toolwright.files.held import Held, hold
 from toolwright.files.store import Commit
 from toolwright.files.text import decode
 from toolwright.format.registry import Chooser, WantedFormatter
-from toolwright.plainfile import read_plain
-from toolwright.process.program_box import ProgramBoxes, Workplace
-from toolwright.process.run import Done, run_program
-from toolwright.process.scope import Scopes
+from toolwright.machine.plain_files import read_plain
+from toolwright.process.running.run import Done, run_program
+from toolwright.process.running.scope import Scopes
+from toolwright.process.sandbox.program_box import ProgramBoxes, Workplace
 from toolwright.record import record
 
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from toolwright.plainfile import read_start
-from toolwright.process.lookup import Lookup
+from toolwright.machine.plain_files import read_start
+from toolwright.process.programs.lookup import Lookup
 from toolwright.record import record
 
 TIMEOUT = 10_000

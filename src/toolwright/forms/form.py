@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from toolwright.forms.values import name_of
 from toolwright.record import record
-from toolwright.schema import problems_with
-from toolwright.schema_basics import Problem, shown_value
-from toolwright.values import name_of
+from toolwright.schema.basics import Problem, shown_value
+from toolwright.schema.check import problems_with
 
 Read = Callable[[Any], Any]
 

@@ -24,7 +24,6 @@ from typing import (
     is_typeddict,
 )
 
-from toolwright.equality import equal
 from toolwright.forms.form import (
     Field,
     Form,
@@ -38,7 +37,8 @@ from toolwright.forms.form import (
     read_union,
     read_whole,
 )
-from toolwright.values import jsonable, name_of, named_by_value
+from toolwright.forms.values import jsonable, name_of, named_by_value
+from toolwright.schema.equality import equal
 
 
 def form_of(hint: object) -> Form:

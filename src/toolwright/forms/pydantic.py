@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolwright.forms.form import Form, Misfit, NoForm
-from toolwright.schema_basics import Problem, shown_value
-from toolwright.values import name_of
+from toolwright.forms.values import name_of
+from toolwright.schema.basics import Problem, shown_value
 
 
 def is_ours(note: object) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolwright.forms.form import Form, NoForm
+from toolwright.forms.values import name_of
 from toolwright.record import record
-from toolwright.values import name_of
 
 
 @record(frozen=True, slots=True)

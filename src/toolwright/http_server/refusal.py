@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolwright.errors import PermissionDenied, ToolwrightError, UsageError
-from toolwright.jsontypes import Json
-from toolwright.schema_basics import Problem, shown_path
-from toolwright.session.undone import NothingToUndo
+from toolwright.protocols.json_types import Json
+from toolwright.schema.basics import Problem, shown_path
+from toolwright.session.undo.file_back import NothingToUndo
 
 NOTHING = NothingToUndo.__name__
 

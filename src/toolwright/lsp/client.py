@@ -15,8 +15,8 @@ from toolwright.lsp.program import RunningServer
 from toolwright.lsp.questions import PendingRequest, Survey
 from toolwright.lsp.servers import ServerMatch, language_id
 from toolwright.lsp.tsserver import COMMAND, file_errors
+from toolwright.protocols.jsonrpc import BUSY, LSP, METHOD_NOT_FOUND, Peer, RpcClosed, RpcError
 from toolwright.record import record
-from toolwright.rpc import BUSY, LSP, METHOD_NOT_FOUND, Peer, RpcClosed, RpcError
 
 log = logging.getLogger(__name__)
 

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from toolwright.diff import compare
 from toolwright.lsp.diagnostics import Diagnostic, Findings, errors
 from toolwright.record import record
+from toolwright.text.diff import compare
 
 OldLine = Callable[[int], int | None]
 """Gives the line, from 1, that a line of the new text was in the old one; None for one that is new or changed."""

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from toolwright.errors import UsageError
 from toolwright.lsp.servers import LanguageServer, known_servers
-from toolwright.private import make_folder
-from toolwright.process.child import run_child_sync
-from toolwright.process.lookup import Lookup
-from toolwright.process.nodejs import EXTRA, npm_command
+from toolwright.machine.private_files import make_folder
+from toolwright.process.programs.lookup import Lookup
+from toolwright.process.programs.nodejs import EXTRA, npm_command
+from toolwright.process.running.child import run_child_sync
 
 SECONDS = 600.0
 """Seconds that each of its steps may take."""

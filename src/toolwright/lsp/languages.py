@@ -18,7 +18,7 @@ from toolwright.lsp.pool import PATIENCE, Pool, Slot
 from toolwright.lsp.servers import Finder, ServerMatch
 from toolwright.lsp.snapshot import DocumentSnapshot, snapshot, stamp_of, text_of
 from toolwright.lsp.watch import FolderWatch
-from toolwright.rpc import RpcClosed, RpcError
+from toolwright.protocols.jsonrpc import RpcClosed, RpcError
 
 log = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ from toolwright.lsp.client import LanguageClient
 from toolwright.lsp.diagnostics import Diagnostic, Findings
 from toolwright.lsp.program import RunningServer
 from toolwright.lsp.servers import ServerMatch
-from toolwright.process.program_box import ProgramBoxes
-from toolwright.process.scope import Scopes
+from toolwright.process.running.scope import Scopes
+from toolwright.process.sandbox.program_box import ProgramBoxes
 from toolwright.record import record
 
 log = logging.getLogger(__name__)

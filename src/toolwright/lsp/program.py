@@ -10,7 +10,7 @@ from typing import IO
 
 from toolwright.deadline import to_the_end
 from toolwright.process.keeper.family import descendants
-from toolwright.process.scope import Program, Scope, Scopes
+from toolwright.process.running.scope import Program, Scope, Scopes
 
 _LIMIT = 256 * 1024
 _ERRORS = 4096

@@ -10,10 +10,10 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from toolwright.jsontext import read_json
 from toolwright.lsp.virtual import empty_environment, is_environment, is_in_environment
-from toolwright.plainfile import read_start
-from toolwright.process.lookup import Lookup
+from toolwright.machine.plain_files import read_start
+from toolwright.process.programs.lookup import Lookup
+from toolwright.protocols.json_text import read_json
 from toolwright.record import record
 
 _LONGEST = 1024 * 1024

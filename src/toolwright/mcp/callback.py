@@ -4,7 +4,7 @@ import asyncio
 from urllib.parse import parse_qsl
 
 from toolwright.deadline import time_limit
-from toolwright.peers import listen
+from toolwright.machine.own_ports import listen
 
 SECONDS = 30.0
 """How long a browser may take to say what it wants."""

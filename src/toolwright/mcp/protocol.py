@@ -7,7 +7,7 @@ which version it speaks and what its sender can do, and a server that needs some
 from collections.abc import Mapping
 from typing import Any
 
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.version import VERSION
 
 HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")

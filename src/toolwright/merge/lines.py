@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from toolwright.diff import Changed, compare, split_lines
 from toolwright.record import record
+from toolwright.text.diff import Changed, compare, split_lines
 
 
 @record(frozen=True, slots=True)

@@ -4,8 +4,8 @@ import ast
 from collections import Counter
 from collections.abc import Sequence
 
-from toolwright.diff import split_lines
 from toolwright.merge.blocks import Block, Key
+from toolwright.text.diff import split_lines
 
 LARGEST = 1024 * 1024
 """Letters of a module that is parsed."""

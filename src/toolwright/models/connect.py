@@ -6,16 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toolwright.auth import ACCOUNT, AuthFile
+from toolwright.config.auth import ACCOUNT, AuthFile
 from toolwright.errors import ConfigError
-from toolwright.jsontypes import JsonView
-from toolwright.models.catalog import Catalog, ProviderInfo
-from toolwright.models.fallback import FallbackModel
-from toolwright.models.http import SILENCE, Address, Endpoint, RequestLogin, Transport, is_local
+from toolwright.models.formats.wire import HttpModel, Wire
 from toolwright.models.info import ModelInfo
+from toolwright.models.known.catalog import Catalog, ProviderInfo
 from toolwright.models.logins import PROVIDERS
 from toolwright.models.model import Model, ModelError
-from toolwright.models.wire import HttpModel, Wire
+from toolwright.models.transport.endpoint import SILENCE, Address, Endpoint, RequestLogin, Transport, is_local
+from toolwright.models.transport.fallback import FallbackModel
+from toolwright.protocols.json_types import JsonView
 from toolwright.record import record
 
 _USUAL_URL: Mapping[str, str] = {
@@ -201,7 +201,7 @@ def _key_of(provider: ProviderInfo, record: JsonView) -> ProviderKey:
 
 def _as_served(info: ModelInfo, provider: ProviderInfo) -> ModelInfo:
     """With the context that a server of a usual kind has given the model, here or in this network; the user's wins."""
-    from toolwright.models.local_servers import USUAL, served_context
+    from toolwright.models.known.local_servers import USUAL, served_context
 
     if info.limits.context or provider.service not in USUAL or not provider.base_url.startswith("http://"):
         return info
@@ -212,22 +212,22 @@ def _as_served(info: ModelInfo, provider: ProviderInfo) -> ModelInfo:
 def _wire(info: ModelInfo, provider: ProviderInfo) -> Wire:
     match info.api:
         case "openai-chat":
-            from toolwright.models.openai_chat import ChatWire
-            from toolwright.models.profiles import profile_of
+            from toolwright.models.formats.openai_chat import ChatWire
+            from toolwright.models.known.profiles import profile_of
 
             profile = profile_of(info)
             wanted = provider.options.get("setCacheKey", profile.cache_key)
             return ChatWire(info, replace(profile, cache_key=bool(wanted)))
         case "openai-responses":
-            from toolwright.models.openai_responses import ResponsesWire
+            from toolwright.models.formats.openai_responses import ResponsesWire
 
             return ResponsesWire(info, cache_key=bool(provider.options.get("setCacheKey", True)))
         case "anthropic":
-            from toolwright.models.anthropic import AnthropicWire
+            from toolwright.models.formats.anthropic import AnthropicWire
 
             return AnthropicWire(info, _betas(provider))
         case "gemini":
-            from toolwright.models.gemini import GeminiWire
+            from toolwright.models.formats.gemini import GeminiWire
 
             return GeminiWire(info)
     raise ConfigError(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-from toolwright.auth import ACCOUNT
+from toolwright.config.auth import ACCOUNT
 from toolwright.record import record
 
 LONG = 200_000

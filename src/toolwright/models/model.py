@@ -6,8 +6,8 @@ from typing import Any, Literal, Protocol
 
 from toolwright.definition import Attachment
 from toolwright.errors import ToolwrightError
-from toolwright.jsontypes import Json
 from toolwright.models.info import ModelInfo, Usage
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 

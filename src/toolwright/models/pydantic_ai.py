@@ -10,12 +10,12 @@ from typing import Any
 
 from toolwright.definition import Attachment
 from toolwright.errors import ConfigError
-from toolwright.jsontypes import Json
 from toolwright.models.encode import dump
-from toolwright.models.failures import refusal
-from toolwright.models.http import SILENCE
+from toolwright.models.formats.media import Media, media_of
+from toolwright.models.formats.schemas import plain_schema
+from toolwright.models.formats.wire import ReplyRoom, finish_reason
 from toolwright.models.info import ModelInfo, Usage
-from toolwright.models.media import Media, media_of
+from toolwright.models.known.profiles import profile_of
 from toolwright.models.model import (
     AssistantMessage,
     CallDelta,
@@ -38,9 +38,9 @@ from toolwright.models.model import (
     Trouble,
     UserMessage,
 )
-from toolwright.models.profiles import profile_of
-from toolwright.models.schemas import plain_schema
-from toolwright.models.wire import ReplyRoom, finish_reason
+from toolwright.models.transport.endpoint import SILENCE
+from toolwright.models.transport.failures import refusal
+from toolwright.protocols.json_types import Json
 
 _NAMES: Mapping[str, str] = {"amazon-bedrock": "bedrock"}
 """Providers that the library knows by another name."""

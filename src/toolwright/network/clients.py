@@ -12,12 +12,12 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolwright.jsontext import read_json
+from toolwright.machine.plain_files import read_start
 from toolwright.network.destination import Destination
 from toolwright.network.known import Known, Level
-from toolwright.plainfile import read_start
-from toolwright.process.child import run_child
-from toolwright.process.lookup import Lookup
+from toolwright.process.programs.lookup import Lookup
+from toolwright.process.running.child import run_child
+from toolwright.protocols.json_text import read_json
 from toolwright.record import record
 
 PATIENCE = 20.0

@@ -3,8 +3,8 @@
 import ipaddress
 from urllib.parse import urlsplit
 
+from toolwright.calls.request import PathPattern
 from toolwright.record import record
-from toolwright.request import PathPattern
 
 EVERY_DESTINATION = "*:*"
 """The pattern of any host at any port: of each by itself, and not of whether commands have a network at all."""

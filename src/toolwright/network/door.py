@@ -13,7 +13,7 @@ from toolwright.network.gatekeeper import Gatekeeper
 from toolwright.network.outward import Outward
 from toolwright.network.relay import Relay
 from toolwright.network.served import Listening, Served
-from toolwright.process.space import Handed
+from toolwright.process.running.network_namespaces import Handed
 
 MOST: Final = 512
 """Connections that are open at a time; fewer where we may have few files open. One session has half of them at most,

@@ -6,10 +6,10 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-from toolwright.peers import listen_for_leaders
+from toolwright.machine.own_ports import listen_for_leaders
 from toolwright.process.keeper.gate import PREAMBLE
 from toolwright.process.keeper.order import Gate
-from toolwright.process.space import Handed
+from toolwright.process.running.network_namespaces import Handed
 
 NAMES_BY_CONNECTION: Final = {"RES_OPTIONS": "use-vc"}
 """Has programs ask for names by connections, which can be led here, and not by datagrams."""

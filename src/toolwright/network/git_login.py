@@ -12,7 +12,7 @@ from typing import Final
 from toolwright.deadline import time_limit
 from toolwright.network.destination import Destination
 from toolwright.network.ssh_agent import Machine
-from toolwright.process.child import run_child
+from toolwright.process.running.child import run_child
 
 PATIENCE: Final = 60.0
 """Seconds for a helper, which may open a browser."""

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Final
 
 from toolwright.errors import ToolError
+from toolwright.machine.own_ports import listen_in
 from toolwright.network.destination import Destination
 from toolwright.network.git_login import LoginsForCommands
 from toolwright.network.ssh_agent import AgentForCommands, Machine, UsersAgent
-from toolwright.peers import listen_in
-from toolwright.process.box import TEMP_FOLDERS
-from toolwright.process.sandbox import Sandbox
+from toolwright.process.box.box import TEMP_FOLDERS
+from toolwright.process.sandbox.sandbox import Sandbox
 
 AGENT, GIT = "ssh-agent", "git-login"
 _TIMEOUT: Final = 1

@@ -13,8 +13,8 @@ from typing import Final, Literal
 
 from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
+from toolwright.machine.sockdiag import SocketEnd
 from toolwright.network.destination import Destination
-from toolwright.sockdiag import SocketEnd
 from toolwright.web.addresses import Address, inner, is_public
 from toolwright.web.proxies import Proxy, proxy_for
 from toolwright.web.urls import Url

@@ -5,10 +5,10 @@ import struct
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final, Protocol
 
+from toolwright.machine.own_ports import listen
 from toolwright.network.served import Served
-from toolwright.peers import listen
 from toolwright.process.keeper.space import DIAGNOSIS, NAMES, PROXY, THROUGH
-from toolwright.process.space import Handed
+from toolwright.process.running.network_namespaces import Handed
 
 EPHEMERAL: Final = range(32_768, 65_536)
 """Ports that are given to whoever asks for any, as tests do, and our own: nobody outside waits for those."""

@@ -3,10 +3,10 @@
 import asyncio
 from typing import Final, Protocol
 
+from toolwright.calls.request import Request
 from toolwright.network.destination import Destination
 from toolwright.network.verdict import Action, RuleLine
 from toolwright.record import record
-from toolwright.request import Request
 
 NOTES: Final = 8
 """Refusals that the result of one command tells of."""

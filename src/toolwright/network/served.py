@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
-from toolwright.holders import listens_in_a_box
+from toolwright.machine.peer_programs import listens_in_a_box
 from toolwright.network import proxying
 from toolwright.network.asked_names import AskedNames
 from toolwright.network.destination import Destination
@@ -21,7 +21,7 @@ from toolwright.network.relay import Relay, Traffic, speak_for
 from toolwright.network.talking import PATIENCE, connect_inside, exactly, original, reset, send, socks, some
 from toolwright.process.keeper.gate import PREAMBLE
 from toolwright.process.keeper.space import NAMES, PROXY
-from toolwright.process.space import Handed
+from toolwright.process.running.network_namespaces import Handed
 
 Handler = Callable[[socket.socket], Awaitable[None]]
 

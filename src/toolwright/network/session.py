@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
-from toolwright.acts import Act
+from toolwright.calls.acts import Act
+from toolwright.calls.request import Request
 from toolwright.errors import PermissionRejected, ToolError
 from toolwright.network.destination import WEB_PORTS, Destination
 from toolwright.network.gate import proxied_by
@@ -19,10 +20,9 @@ from toolwright.network.relay import Traffic
 from toolwright.network.running import Caller, Exchange, Running
 from toolwright.network.served import Served
 from toolwright.network.verdict import PERMISSION, Action, Verdict, local_ports, local_verdict, verdict_on
-from toolwright.process.jobs import SpaceUse
+from toolwright.process.jobs.jobs import SpaceUse
 from toolwright.process.keeper.order import Gate
-from toolwright.process.space import PROXY, Handed
-from toolwright.request import Request
+from toolwright.process.running.network_namespaces import PROXY, Handed
 
 VARIABLES: Final = proxied_by(PROXY)
 PAUSE: Final = 0.5

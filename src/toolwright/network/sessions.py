@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from toolwright.errors import ToolError
+from toolwright.machine.own_ports import noted_ports
 from toolwright.network.destination import Destination
 from toolwright.network.door import Door
 from toolwright.network.gate import GatePlace
@@ -16,11 +17,10 @@ from toolwright.network.outward import Outward
 from toolwright.network.running import Caller
 from toolwright.network.session import SessionNetwork
 from toolwright.network.verdict import verdict_on
-from toolwright.peers import noted_ports
-from toolwright.process.jobs import SpaceUse
-from toolwright.process.sandbox import Holding
-from toolwright.process.scope import Scopes
-from toolwright.process.space import Space
+from toolwright.process.jobs.jobs import SpaceUse
+from toolwright.process.running.network_namespaces import Space
+from toolwright.process.running.scope import Scopes
+from toolwright.process.sandbox.sandbox import Holding
 
 
 class Networks:

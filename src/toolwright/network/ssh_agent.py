@@ -16,8 +16,8 @@ from typing import Final
 from toolwright.deadline import time_limit
 from toolwright.network import agent_protocol as protocol
 from toolwright.network.destination import Destination
-from toolwright.process.child import Child, run_child
-from toolwright.process.lookup import Lookup
+from toolwright.process.programs.lookup import Lookup
+from toolwright.process.running.child import Child, run_child
 from toolwright.record import record
 
 SSH: Final = 22

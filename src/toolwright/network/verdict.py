@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from toolwright.network.destination import EVERY_DESTINATION, WEB_PORTS, Destination
 from toolwright.network.known import Known
 from toolwright.record import record
-from toolwright.wildcard import matches
+from toolwright.text.wildcard import matches
 
 Action = Literal["allow", "ask", "deny"]
 PERMISSION = "network"

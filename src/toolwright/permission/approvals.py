@@ -6,13 +6,13 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
+from toolwright.calls.request import PathPattern, Request
 from toolwright.errors import ConfigError, UsageError
-from toolwright.jsontext import read_json
+from toolwright.machine.private_files import read_private, update
 from toolwright.permission.defaults import is_protected
-from toolwright.private import read_private, update
+from toolwright.protocols.json_text import read_json
 from toolwright.record import record
-from toolwright.request import PathPattern, Request
-from toolwright.schema import problems_with
+from toolwright.schema.check import problems_with
 
 Scope = Literal["session", "project", "user"]
 _OUTSIDE = "external_directory"

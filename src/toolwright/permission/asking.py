@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from toolwright.calls.request import Request
 from toolwright.events import PermissionAsked
 from toolwright.inbox import Question
-from toolwright.jsontypes import Json
 from toolwright.permission.approvals import Approval, offered
-from toolwright.request import Request
+from toolwright.protocols.json_types import Json
 
 
 def text_of(approval: Approval, requests: Sequence[Request]) -> str:

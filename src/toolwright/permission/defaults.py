@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
 from toolwright.network.destination import EVERY_DESTINATION
 from toolwright.permission.rules import Rule, decide
 

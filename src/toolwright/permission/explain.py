@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from toolwright.acts import Act
+from toolwright.calls.acts import Act
+from toolwright.calls.request import Request
 from toolwright.definition import Action
 from toolwright.permission.approvals import Approval, covered, offered
 from toolwright.permission.judge import judged
 from toolwright.permission.rules import ACT, Decision, Match, Policy
 from toolwright.record import record
-from toolwright.request import Request
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from toolwright.builtin import BUILTIN, INVALID
+from toolwright.calls.builtin import BUILTIN, INVALID
 from toolwright.definition import Action
 from toolwright.errors import UsageError
 from toolwright.permission.rules import Rule
-from toolwright.wildcard import matches
+from toolwright.text.wildcard import matches
 
 ACTIONS: tuple[Action, ...] = get_args(Action)
 

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 
+from toolwright.calls.request import Need, Request
 from toolwright.definition import Call
 from toolwright.errors import CallChanged, PermissionDenied, PermissionRejected, ToolError
 from toolwright.events import Event, PermissionReplied
@@ -14,7 +15,6 @@ from toolwright.permission.asking import approval_of, asked_event, only, text_of
 from toolwright.permission.judge import Judgement, denial, judged
 from toolwright.permission.rules import Policy
 from toolwright.record import record
-from toolwright.request import Need, Request
 
 log = logging.getLogger(__name__)
 

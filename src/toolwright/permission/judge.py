@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from toolwright.acts import Act
+from toolwright.calls.acts import Act
+from toolwright.calls.request import Request
 from toolwright.definition import Action
 from toolwright.permission.approvals import Approval, act_covered, covered
 from toolwright.permission.rules import STRICTNESS, Decision, Policy
 from toolwright.record import record
-from toolwright.request import Request
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from toolwright.permission.rules import Layer, Rule
 from toolwright.record import record
-from toolwright.wildcard import matches
+from toolwright.text.wildcard import matches
 
 _ABOUT_PATHS = ("read", "edit", "list", "external_directory")
 _WILD = re.compile(r"[*?]")

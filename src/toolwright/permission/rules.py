@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from typing import Literal
 
-from toolwright.acts import OUTWARD, Act
+from toolwright.calls.acts import OUTWARD, Act
+from toolwright.calls.request import Below, HostPattern, PathPattern
 from toolwright.definition import Action
 from toolwright.record import record
-from toolwright.request import Below, HostPattern, PathPattern
-from toolwright.wildcard import longest_piece, matches
+from toolwright.text.wildcard import longest_piece, matches
 
 LayerName = Literal[
     "defaults",

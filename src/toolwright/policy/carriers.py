@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from toolwright.shell.analysis import analyse
-from toolwright.shell.builders import make
-from toolwright.shell.editors import editor
-from toolwright.shell.languages import AGENTS, INTERPRETERS, plain_name
-from toolwright.shell.network import runs_later, secure_shell, tmux
-from toolwright.shell.programs import HANDLERS
-from toolwright.shell.shells import SHELLS
+from toolwright.shell.analysis.analysis import analyse
+from toolwright.shell.programs.builders import make
+from toolwright.shell.programs.editors import editor
+from toolwright.shell.programs.files_of import HANDLERS
+from toolwright.shell.programs.languages import AGENTS, INTERPRETERS, plain_name
+from toolwright.shell.programs.network import runs_later, secure_shell, tmux
+from toolwright.shell.walk.shells import SHELLS
 
 _PROBE = "anything"
 _RUN = (_PROBE, f"place {_PROBE}", f". -exec {_PROBE} ;")

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
 from toolwright.errors import UsageError
-from toolwright.jsontext import read_json
+from toolwright.protocols.json_text import read_json
 from toolwright.record import record
 from toolwright.tools import built_in
 

@@ -1,20 +1,20 @@
 """The requests of calls, worked out once and then judged under as many sets of rules as one likes."""
 
 from toolwright.agents import Agents
+from toolwright.calls.request import Request
 from toolwright.definition import Call, Result
 from toolwright.errors import ToolError, UsageError
-from toolwright.ids import new_id
-from toolwright.jsontypes import Json
 from toolwright.permission.approvals import Approval
 from toolwright.permission.forms import PERMISSIONS
 from toolwright.permission.gate import AskedRequest, DryRunOver
 from toolwright.permission.judge import judged
 from toolwright.permission.rules import STRICTNESS, Decision, Rule
 from toolwright.policy.expectations import arguments_for, unknown
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
-from toolwright.request import Request
 from toolwright.session.result import REFUSED
 from toolwright.session.session import Session
+from toolwright.text.ids import new_id
 from toolwright.workspace import Workspace
 
 

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from toolwright.acts import OUTWARD
 from toolwright.agents import Agents
+from toolwright.calls.acts import OUTWARD
 from toolwright.config.jsonc import KeyPath, entries
 from toolwright.config.source import SettingsSource
 from toolwright.network.verdict import PERMISSION
@@ -16,8 +16,8 @@ from toolwright.permission.slips import slip_of
 from toolwright.policy.carriers import carrying
 from toolwright.policy.overlap import covers, overlap
 from toolwright.record import record
+from toolwright.text.wildcard import matches
 from toolwright.tools import built_in
-from toolwright.wildcard import matches
 
 Kind = Literal["shadowed", "dead", "broad", "contradictory"]
 

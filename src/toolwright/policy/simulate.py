@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.agents import Agent, Agents
+from toolwright.calls.parts import ToolPart
+from toolwright.calls.request import PathPattern, Request
 from toolwright.config.reader import SettingsReader
 from toolwright.config.rules import rules_of
-from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message, SessionInfo
-from toolwright.parts import ToolPart
 from toolwright.permission.rules import Layer
 from toolwright.policy.judging import CallRequests, verdict, wanted
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
-from toolwright.request import PathPattern, Request
 from toolwright.workspace import Workspace
 
 

@@ -12,7 +12,7 @@ from toolwright.policy.expectations import Expectation, arguments_for, unknown
 from toolwright.policy.judging import CallRequests, CallVerdict, is_refusal, permissions_of, verdict, wanted
 from toolwright.policy.lint import is_written
 from toolwright.record import record
-from toolwright.wildcard import matches
+from toolwright.text.wildcard import matches
 from toolwright.workspace import Workspace
 
 _FLIPPED: dict[Action, Action] = {"allow": "deny", "ask": "allow", "deny": "allow"}

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from toolwright.plainfile import read_plain
-from toolwright.private import make_folder
+from toolwright.machine.plain_files import read_plain
+from toolwright.machine.private_files import make_folder
 from toolwright.proof.kinds import kind_of
 from toolwright.record import record
 

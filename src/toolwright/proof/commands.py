@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from toolwright.jsontext import read_json
+from toolwright.protocols.json_text import read_json
 from toolwright.record import record
 
 DEEP = 6

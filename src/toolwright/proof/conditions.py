@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from toolwright.errors import UsageError
-from toolwright.plainfile import read_start
+from toolwright.machine.plain_files import read_start
 from toolwright.proof.commands import LARGEST, Step, steps_of
 from toolwright.proof.goal import Goal
 from toolwright.proof.runs import CANNOT_FAIL

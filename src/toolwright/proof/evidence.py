@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from toolwright.jsontypes import Json
 from toolwright.proof.goal import CheckRun
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 Verdict = Literal["proven", "not_shown", "contradicted"]

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from toolwright.errors import UsageError
-from toolwright.ids import now
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
+from toolwright.text.ids import now
 
 SECONDS = 120.0
 """How long one run of a condition may take, where nobody has said."""

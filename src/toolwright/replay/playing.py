@@ -7,24 +7,24 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
-from toolwright.builtin import INVALID
+from toolwright.calls.builtin import INVALID
+from toolwright.calls.parts import Completed, Failed, ToolPart
 from toolwright.definition import ANY, Call
 from toolwright.errors import UsageError
 from toolwright.files.body import body_at, name_of
 from toolwright.files.journal import JournalEntry
 from toolwright.inbox import Question, Reply
-from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo, User
-from toolwright.parts import Completed, Failed, ToolPart
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.replay.beginning import changed_since, copied, rewind
 from toolwright.replay.outcome import CallOutcome, NotPlayed, Replay
 from toolwright.replay.script import Children, during
-from toolwright.session.loop import CUT_OFF, NO_MORE_CALLS
 from toolwright.session.session import Session
 from toolwright.session.sessions import session_rules
-from toolwright.session.terms import CallTerms
-from toolwright.session.undo import child_of
+from toolwright.session.turns.loop import CUT_OFF, NO_MORE_CALLS
+from toolwright.session.turns.terms import CallTerms
+from toolwright.session.undo.undo import child_of
 from toolwright.tools import built_in
 from toolwright.tools.read import IN_EDITOR
 from toolwright.workspace import Workspace
@@ -64,7 +64,7 @@ async def replay(records: Workspace, session_id: str, **opening: Any) -> Replay:
 
 async def replay_export(export: Any, folder: Path, **opening: Any) -> Replay:
     """Play an exported session in a copy of a folder that is as its own was at the beginning."""
-    from toolwright.session.copies import read_export
+    from toolwright.session.storage.copies import read_export
 
     info, messages = read_export(export)
     with copied(folder.resolve()) as copy:

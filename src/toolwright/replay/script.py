@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from toolwright.jsontypes import Json
+from toolwright.calls.parts import ToolPart
 from toolwright.messages import Assistant, Message, ReasoningPart, TextPart, User
-from toolwright.parts import ToolPart
-from toolwright.session.undo import child_of
+from toolwright.protocols.json_types import Json
+from toolwright.session.undo.undo import child_of
 
 Children = Callable[[str], Sequence[Message]]
 """The messages of a subagent's session, by its id."""

@@ -12,12 +12,12 @@ from starlette.responses import Response
 from toolwright.errors import SessionBusy, ToolwrightError
 from toolwright.http_server.guard import Guard, Receive, Scope, Send
 from toolwright.http_server.refusal import HttpRefusal, busy, refusal_of
+from toolwright.protocols.client_json import json_text, to_json
 from toolwright.server.asking import Ask
 from toolwright.server.routes.all import TABLE
 from toolwright.server.routes.page import page_file
 from toolwright.server.serving import Serving
 from toolwright.server.terminals import converse, terminal_of
-from toolwright.wire import json_text, to_json
 
 log = logging.getLogger(__name__)
 

@@ -8,10 +8,10 @@ from starlette.requests import ClientDisconnect, Request
 
 from toolwright.http_server.guard import BODY
 from toolwright.http_server.refusal import HttpRefusal, bad_request, forbidden, not_found
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
-from toolwright.schema import problems_with
+from toolwright.schema.check import problems_with
 from toolwright.workspace import Workspace
 
 if TYPE_CHECKING:

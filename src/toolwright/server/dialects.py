@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import field, replace
 from typing import Literal
 
+from toolwright.calls.parts import Part, Running, ToolPart
 from toolwright.events import Event, PartUpdated
-from toolwright.jsontypes import Json
 from toolwright.messages import ReasoningPart, TextPart
-from toolwright.parts import Part, Running, ToolPart
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.server.frames import payload_of
 from toolwright.session.events import PartDelta, PartRemoved, SessionIdle

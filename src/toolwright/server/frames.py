@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolwright.events import Event, PermissionAsked
-from toolwright.jsontypes import Json
 from toolwright.messages import SessionInfo
+from toolwright.protocols.client_json import json_text, to_json
+from toolwright.protocols.json_types import Json
 from toolwright.session.events import SessionCreated, SessionDeleted, SessionDiff, SessionUpdated
-from toolwright.wire import json_text, to_json
 
 
 class Frame:

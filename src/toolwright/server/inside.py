@@ -12,11 +12,11 @@ from starlette.responses import Response
 from toolwright.errors import ToolwrightError
 from toolwright.extensions.home import Requests
 from toolwright.http_server.refusal import HttpRefusal, not_found, refusal_of
-from toolwright.jsontypes import Json
+from toolwright.protocols.client_json import to_json
+from toolwright.protocols.json_types import Json
 from toolwright.server.asking import Ask, Route
 from toolwright.server.routes.all import TABLE
 from toolwright.server.serving import Serving
-from toolwright.wire import to_json
 from toolwright.workspace import Workspace
 
 FOR_PLUGINS: Final = {

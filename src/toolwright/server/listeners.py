@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 
 from toolwright.events import Event
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.server.dialects import Dialect, Teller
 from toolwright.server.frames import Frame

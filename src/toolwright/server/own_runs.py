@@ -10,18 +10,18 @@ from toolwright.app.looping import loops_at_work, view_of_loop
 from toolwright.app.runs import Run, Runs
 from toolwright.errors import ToolwrightError
 from toolwright.http_server.refusal import HttpRefusal
-from toolwright.ids import new_id, now
 from toolwright.messages import Assistant
 from toolwright.proof.goal import goal_of
 from toolwright.session.asking import answered, go_on
 from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnResult
-from toolwright.session.resuming import ask_again
 from toolwright.session.session import Session
+from toolwright.session.turns.resuming import ask_again
+from toolwright.text.ids import new_id, now
 
 if TYPE_CHECKING:
     from toolwright.server.serving import Serving
-    from toolwright.session.loops import Loop
+    from toolwright.session.turns.loops import Loop
 
 log = logging.getLogger(__name__)
 

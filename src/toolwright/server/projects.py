@@ -8,10 +8,10 @@ from pathlib import Path
 
 from toolwright.errors import ToolwrightError
 from toolwright.http_server.refusal import HttpRefusal, forbidden, not_found, refusal_of
-from toolwright.ids import is_id
 from toolwright.messages import SessionInfo
 from toolwright.record import record
 from toolwright.session.session import Session
+from toolwright.text.ids import is_id
 from toolwright.workspace import Workspace
 
 OPEN_SESSIONS = 100

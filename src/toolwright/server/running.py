@@ -19,10 +19,10 @@ from toolwright.app.server_secret import Secret, leave_note, notes_folder, was_k
 from toolwright.copies.handing import CopyWork
 from toolwright.deadline import time_limit
 from toolwright.errors import UsageError
-from toolwright.folders import Folders
 from toolwright.http_server.guard import Guard
 from toolwright.http_server.uvicorn_server import PATIENCE, Server
-from toolwright.peers import BACKLOG, listen
+from toolwright.machine.folders import Folders
+from toolwright.machine.own_ports import BACKLOG, listen
 from toolwright.record import record
 from toolwright.server.app import Application
 from toolwright.server.inside import answer_inside
@@ -153,7 +153,7 @@ def _address(options: Options, url: str) -> str:
 async def _show_page(address: str, serving: Serving, options: Options) -> None:
     """Open the page in the person's browser, and leave nothing of the way there once that has happened."""
     from toolwright.config.places import own_programs
-    from toolwright.process.browser import UNREADABLE, open_browser
+    from toolwright.process.programs.browser import UNREADABLE, open_browser
 
     try:
         state = Folders.of(options.environment).state

@@ -13,7 +13,7 @@ from toolwright.deadline import time_limit
 from toolwright.events import Event
 from toolwright.http_server.refusal import not_found
 from toolwright.inbox import Inbox, Question
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.server.dialects import Dialect
 from toolwright.server.listeners import Channel
 from toolwright.server.projects import Projects

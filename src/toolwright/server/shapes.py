@@ -8,14 +8,14 @@ from toolwright.app.shown import Looks, looks_of
 from toolwright.commands import Command
 from toolwright.errors import ToolwrightError
 from toolwright.inbox import Question
-from toolwright.jsontypes import Json
 from toolwright.messages import Message
-from toolwright.models.catalog import Catalog, ProviderInfo
-from toolwright.models.described import model_json, provider_json
 from toolwright.models.info import ModelInfo
+from toolwright.models.known.catalog import Catalog, ProviderInfo
+from toolwright.models.known.described import model_json, provider_json
 from toolwright.permission.asking import named
+from toolwright.protocols.client_json import to_json
+from toolwright.protocols.json_types import Json
 from toolwright.server.frames import shown_metadata
-from toolwright.wire import to_json
 from toolwright.workspace import Workspace
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from toolwright.http_server.guard import Receive, Scope, Send
 from toolwright.http_server.refusal import not_found
-from toolwright.ids import new_id
-from toolwright.jsontypes import Json
-from toolwright.process.on_terminal import KEPT, PIECE, OnTerminal
+from toolwright.process.running.on_terminal import KEPT, PIECE, OnTerminal
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
+from toolwright.text.ids import new_id
 
 MOST = 32
 """Terminals that are open at a time."""

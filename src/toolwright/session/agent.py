@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypedDict, get_args, o
 
 from toolwright import agents
 from toolwright.agents import HAND_OVER, Agents
+from toolwright.config.native_agents import Mode
 from toolwright.definition import Tool, as_tool
 from toolwright.errors import UsageError
-from toolwright.native_agents import Mode
 from toolwright.permission.forms import given_rules
 from toolwright.permission.rules import Rule
 from toolwright.record import record
 from toolwright.registry import Registry
-from toolwright.session.given import check_model, check_words
+from toolwright.session.input_checks import check_model, check_words
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -185,7 +185,7 @@ class GivenAgents:
     def _output_of(agent: Agent[Any]) -> Any:
         if agent.output is None:
             return None
-        from toolwright.session.in_form import wanted_output
+        from toolwright.session.typed_answer import wanted_output
 
         return wanted_output(agent.output, {"retries": agent.retries, "validate": agent.validate})
 
@@ -221,7 +221,7 @@ def offer_hand_over(registry: Registry, known: Agents) -> None:
     """Offer the tool to hand over to the agents that may."""
     givers = [one.name for one in known.by_name.values() if one.hand_over]
     if givers:
-        from toolwright.session.hand_over import hand_over_tool
+        from toolwright.session.subagents.hand_over import hand_over_tool
 
         tool = registry[HAND_OVER] if HAND_OVER in registry else hand_over_tool()
         for name in givers:

@@ -3,18 +3,18 @@
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from toolwright.calls.request import Request
 from toolwright.definition import Action, Call, Result
 from toolwright.errors import ToolError
 from toolwright.events import Bus
-from toolwright.ids import new_id
 from toolwright.inbox import Inbox, Reply, always_say
 from toolwright.permission.gate import AskedRequest, DryGate, DryRunOver, Gate
 from toolwright.permission.judge import denial
 from toolwright.permission.rules import STRICTNESS, Rule
 from toolwright.record import record
-from toolwright.request import Request
-from toolwright.session.memory import MemoryStore
-from toolwright.session.record import CallRecord
+from toolwright.session.records.call_record import CallRecord
+from toolwright.session.storage.in_memory import MemoryStore
+from toolwright.text.ids import new_id
 
 if TYPE_CHECKING:
     from toolwright.session.session import Session

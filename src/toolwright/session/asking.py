@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from toolwright.errors import UsageError
 from toolwright.events import Event
-from toolwright.ids import new_id
 from toolwright.inbox import Question
 from toolwright.messages import Message
 from toolwright.models.model import Model
 from toolwright.proof.goal import goal_of
 from toolwright.session.budget import Budget, Spending, budget_of
-from toolwright.session.given import check_agent_given, check_model, check_options, check_prompt
+from toolwright.session.input_checks import check_agent_given, check_model, check_options, check_prompt
 from toolwright.session.prompt import AskedOptions, Attached, Prompt
 from toolwright.session.result import TurnEnd, TurnResult, turn_result
+from toolwright.text.ids import new_id
 
 if TYPE_CHECKING:
     from toolwright.session.session import Session
     from toolwright.session.turn_events import TurnEvent
-    from toolwright.session.turns import Steps
+    from toolwright.session.turns.turns import Steps
     from toolwright.structured import Output
 
 
@@ -50,7 +50,7 @@ def prompt_of(session: "Session", text: object, options: AskedOptions, *, output
 def _wanted(output: Any, options: AskedOptions) -> "Output | None":
     if output is None and "retries" not in options and "validate" not in options:
         return None
-    from toolwright.session.in_form import wanted_output
+    from toolwright.session.typed_answer import wanted_output
 
     return wanted_output(output, options)
 
@@ -58,7 +58,7 @@ def _wanted(output: Any, options: AskedOptions) -> "Output | None":
 async def answered(session: "Session", prompt: Prompt) -> TurnResult:
     """Answer a prompt that has an id of its own, and tell what the turn came to."""
     if prompt.until is not None:
-        from toolwright.session.until import answered_until
+        from toolwright.session.goals.goal_loop import answered_until
 
         goal, prompt = prompt.until, replace(prompt, until=None)
         return await answered_until(session, goal, prompt, lambda one: answered(session, one))
@@ -70,7 +70,7 @@ async def answered(session: "Session", prompt: Prompt) -> TurnResult:
     output = prompt.output or (last.output if last else None)
     if output is None:
         return first
-    from toolwright.session.in_form import answered_in_form
+    from toolwright.session.typed_answer import answered_in_form
 
     again = replace(prompt, agent=session.agent)
     return await answered_in_form(output, first, lambda text: _again(session, again, text))
@@ -113,7 +113,7 @@ async def go_on(
 
 def stream(session: "Session", prompt: Prompt) -> "AsyncGenerator[TurnEvent[Any], None]":
     """What happens while a prompt is answered; last the result. Left early, it stops the turn."""
-    from toolwright.session.turn_stream import TurnReader, turn_events
+    from toolwright.session.turns.stream import TurnReader, turn_events
 
     def asked(event: Event) -> Question | None:
         return session.home.gate.inbox.question(str(getattr(event, "id", "")))

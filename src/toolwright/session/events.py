@@ -1,8 +1,8 @@
 """What happens in a conversation, as records for the bus."""
 
 from toolwright.events import Event
-from toolwright.jsontypes import Json
 from toolwright.messages import Failure, Info, SessionInfo
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 

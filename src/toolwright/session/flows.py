@@ -9,18 +9,18 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from toolwright.acts import Act
+from toolwright.calls.acts import Act
+from toolwright.calls.parts import Completed, Failed, FilePart, ToolPart
+from toolwright.calls.request import Request
 from toolwright.errors import UsageError
 from toolwright.flows.naming import Named, OwnRecords, says
 from toolwright.flows.seen import Circumstances, Seen, Source, seen_in
+from toolwright.machine.plain_files import read_start
 from toolwright.messages import TYPED, Message, TextPart, User
 from toolwright.network.known import Known
 from toolwright.network.verdict import PERMISSION, is_by_destination
-from toolwright.parts import Completed, Failed, FilePart, ToolPart
 from toolwright.permission.rules import Policy
-from toolwright.plainfile import read_start
 from toolwright.record import record
-from toolwright.request import Request
 
 if TYPE_CHECKING:
     from toolwright.session.session import Session

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from toolwright.auth import AuthFile
+from toolwright.config.auth import AuthFile
 from toolwright.config.load import Config
-from toolwright.folders import Folders
-from toolwright.models.catalog import Catalog
+from toolwright.machine.folders import Folders
 from toolwright.models.connect import Connections, accounts_of
+from toolwright.models.known.catalog import Catalog
 from toolwright.models.model import Model
-from toolwright.session.title import small_sibling
+from toolwright.session.turns.title import small_sibling
 
 
 def open_connections(

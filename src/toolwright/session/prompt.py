@@ -9,23 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 from urllib.parse import parse_qs, unquote, unquote_to_bytes, urlsplit
 
+from toolwright.calls.parts import FilePart, Part
 from toolwright.definition import Call, Result
 from toolwright.errors import UsageError
 from toolwright.events import Bus
-from toolwright.ids import is_id, new_id
 from toolwright.messages import AgentPart, PartKeys, TextPart, new_part
 from toolwright.models.model import Model
-from toolwright.parts import FilePart, Part
 from toolwright.proof.goal import Condition, Function, Goal
 from toolwright.record import record
 from toolwright.session.budget import Budget
-from toolwright.session.record import CallRecord
-from toolwright.session.terms import CallTerms
+from toolwright.session.records.call_record import CallRecord
+from toolwright.session.turns.terms import CallTerms
+from toolwright.text.ids import is_id, new_id
 
 if TYPE_CHECKING:
     from toolwright.session.agent import Agent
     from toolwright.session.session import Session
-    from toolwright.session.turn import Turn
+    from toolwright.session.turns.turn import Turn
     from toolwright.structured import Output
 
 Until = str | Function | Condition | Goal | Sequence["str | Function | Condition"]

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, get_args
 
-from toolwright.builtin import INVALID
+from toolwright.calls.builtin import INVALID
+from toolwright.calls.parts import Completed, Failed, ToolPart
 from toolwright.definition import Attachment, Result
-from toolwright.diff import counts
 from toolwright.errors import Kind, ToolError, ToolwrightError
-from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Failure, Message, called_name
-from toolwright.parts import Completed, Failed, ToolPart
 from toolwright.proof.evidence import Evidence
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.session.budget import Spending
-from toolwright.session.changes import ChangedFile
+from toolwright.session.undo.changes import ChangedFile
+from toolwright.text.diff import counts
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar

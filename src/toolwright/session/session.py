@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any, Never, Protocol, TypeVar
 
 from toolwright.agents import Agents, RuledAgent, as_child
 from toolwright.call import Caller
+from toolwright.calls.order import CallOrder
+from toolwright.calls.parts import ToolPart
+from toolwright.calls.request import Request
 from toolwright.definition import Action, Call, Result, ToolContext
 from toolwright.errors import CallChanged, PermissionDenied, ToolError, UnknownTool, UsageError
 from toolwright.events import Bus
-from toolwright.ids import new_id
-from toolwright.jsontypes import Json
-from toolwright.order import CallOrder
-from toolwright.parts import ToolPart
 from toolwright.permission.forms import given_rules
 from toolwright.permission.gate import AskedRequest, AskingCall, DryRunOver, Gate
 from toolwright.permission.rules import Policy, Rule
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
-from toolwright.request import Request
 from toolwright.session.prompting import Prompting
-from toolwright.session.record import CallRecord
+from toolwright.session.records.call_record import CallRecord
 from toolwright.session.store import PartStore
-from toolwright.session.terms import CallTerms
+from toolwright.session.turns.terms import CallTerms
+from toolwright.text.ids import new_id
 
 if TYPE_CHECKING:
     from toolwright.inbox import Question, Reply
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from toolwright.session.agent import Agent
     from toolwright.session.alone import CallDecision, CommandOutcome
     from toolwright.session.budget import Budget
-    from toolwright.session.conversation import Conversation
     from toolwright.session.flows import Flows
     from toolwright.session.prompt import AskedOptions
+    from toolwright.session.records.conversation import Conversation
     from toolwright.session.result import TurnResult
     from toolwright.session.turn_events import TurnEvent
-    from toolwright.session.turns import Turns
+    from toolwright.session.turns.turns import Turns
 
 T = TypeVar("T")
 CLOSED = "the session was closed"
@@ -155,7 +155,7 @@ class Session(Prompting):
     @property
     def waiting(self) -> "list[Question]":
         """The questions with which an earlier process has left the session; `resume` answers them."""
-        from toolwright.session.resuming import waiting_in
+        from toolwright.session.turns.resuming import waiting_in
 
         return [] if not self.has_begun or self.turns.busy else waiting_in(self.conversation.messages)
 
@@ -168,7 +168,7 @@ class Session(Prompting):
         budget: "Budget | Mapping[str, Any] | None" = None,
     ) -> "TurnResult":
         """Answer a question that an earlier process has asked, and go on with the turn that waits for it."""
-        from toolwright.session.resuming import resume
+        from toolwright.session.turns.resuming import resume
 
         self._require_open()
         return await resume(self, question_id, reply, model=model, budget=budget)
@@ -186,7 +186,7 @@ class Session(Prompting):
         if self._turns is None:
             self._turns = self.home.turns_of(self)
             if self._begins_with:
-                from toolwright.session.given_messages import begin_with
+                from toolwright.session.first_messages import begin_with
 
                 begin_with(self._turns.conversation, self._begins_with)
         return self._turns
@@ -271,7 +271,7 @@ class Session(Prompting):
         for value in arguments.values():
             plain = plain and isinstance(value, _JSON)
         if not plain:
-            from toolwright.session.given import as_arguments
+            from toolwright.session.input_checks import as_arguments
 
             arguments = as_arguments(tool, misplaced, self._named(arguments))
         return await self.run_call(Call(id=new_id("call"), tool=tool, arguments=arguments))

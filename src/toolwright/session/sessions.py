@@ -10,26 +10,33 @@ from typing import TYPE_CHECKING, Any, Protocol
 from toolwright.agents import CLIENT
 from toolwright.errors import UsageError
 from toolwright.events import Bus
-from toolwright.ids import is_id, new_id, now
-from toolwright.jsontypes import Json
 from toolwright.messages import Message, Moment, SessionInfo
 from toolwright.permission.rules import Rule
+from toolwright.protocols.client_json import to_json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
-from toolwright.session.background import missed
-from toolwright.session.conversation import Conversation
-from toolwright.session.copies import exported, ids_of, read_export, without_choices, without_sessions, write_copy
 from toolwright.session.events import SessionCreated, SessionDeleted
-from toolwright.session.memory import MemoryStore
-from toolwright.session.owner import Owner, taken
-from toolwright.session.repair import repair
+from toolwright.session.records.conversation import Conversation
 from toolwright.session.session import Session, SessionOwner
 from toolwright.session.slug import new_slug
+from toolwright.session.storage.copies import (
+    exported,
+    ids_of,
+    read_export,
+    without_choices,
+    without_sessions,
+    write_copy,
+)
+from toolwright.session.storage.in_memory import MemoryStore
+from toolwright.session.storage.owner import Owner, taken
 from toolwright.session.store import Store
+from toolwright.session.subagents.background import missed
+from toolwright.session.turns.repair import repair
+from toolwright.text.ids import is_id, new_id, now
 from toolwright.version import VERSION
-from toolwright.wire import to_json
 
 if TYPE_CHECKING:
-    from toolwright.session.search import Hit
+    from toolwright.session.storage.search import Hit
 
 log = logging.getLogger(__name__)
 
@@ -151,7 +158,7 @@ class Sessions:
 
     async def search(self, text: str, *, everywhere: bool = False) -> "list[Hit]":
         """Return the sessions in which words were said or called, the best first; of all projects if wanted."""
-        from toolwright.session.search import SearchableStore, hits_of, passages_in, words_of
+        from toolwright.session.storage.search import SearchableStore, hits_of, passages_in, words_of
 
         words = words_of(text)
         infos = {one.id: one for one in await self.listed(SEARCHED, roots=True)}

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from toolwright.calls.parts import Part
 from toolwright.errors import ToolwrightError
-from toolwright.jsontypes import Json
-from toolwright.parts import Part
+from toolwright.protocols.json_types import Json
 
 if TYPE_CHECKING:
     from toolwright.messages import Info, Message, SessionInfo
-    from toolwright.session.owner import Lease, Owner
+    from toolwright.session.storage.owner import Lease, Owner
 
 
 class StorageError(ToolwrightError):

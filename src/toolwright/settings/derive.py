@@ -5,7 +5,7 @@ import types
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.settings.field import Setting
 from toolwright.settings.section import Section

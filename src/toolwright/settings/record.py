@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
-from toolwright.jsontypes import JsonView
+from toolwright.protocols.json_types import JsonView
 from toolwright.settings.field import (
     also,
     free,

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolwright.config.places import find_root
-from toolwright.display import visible
 from toolwright.inbox import Question
+from toolwright.text.display import visible
 
 if TYPE_CHECKING:
-    from toolwright.shell.analysis import Analysis
+    from toolwright.shell.analysis.analysis import Analysis
 
 LONGEST = 4_000
 """Characters of one argument that are shown; a command and a difference are always shown whole."""
@@ -144,7 +144,7 @@ def _as_json(value: Any) -> str:
 
 def _understood(command: str, question: Question, directory: Path) -> Iterator[tuple[str, list[str]]]:
     """What the line runs, reads, writes and deletes, where it leaves the project, and whether it reaches others."""
-    from toolwright.shell.analysis import analyse
+    from toolwright.shell.analysis.analysis import analyse
 
     workdir = question.arguments.get("workdir")
     cwd = os.path.normpath(directory / workdir) if isinstance(workdir, str) else str(directory)
@@ -172,7 +172,7 @@ def _runs(analysis: "Analysis") -> list[str]:
 
 
 def _reach(analysis: "Analysis") -> list[str]:
-    from toolwright.shell.reach import reach_of
+    from toolwright.shell.analysis.reach import reach_of
 
     reach = reach_of(analysis)
     perhaps = [*reach.possible, *(["what was not understood"] if analysis.verdict != "understood" else [])]

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from toolwright.app.shown import view_of
 from toolwright.app.words import duration
-from toolwright.diff import unified
+from toolwright.calls.parts import Completed, Failed, ToolPart
 from toolwright.inbox import ADVICE, REFUSED
-from toolwright.parts import Completed, Failed, ToolPart
 from toolwright.terminal.screen import DIM, GREEN, RED
+from toolwright.text.diff import unified
 
 FIRST = 10
 """Lines that are shown of the beginning of what a command prints, as they come."""

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from toolwright.diff import unified
-from toolwright.display import visible
 from toolwright.files.body import Body, Link
+from toolwright.text.diff import unified
+from toolwright.text.display import visible
 
 
 def shown_change(path: str, before: Body, after: Body, folder: Path) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from toolwright.config.places import own_programs
 from toolwright.errors import ToolError, UsageError
-from toolwright.process.child import run_at_terminal
+from toolwright.process.running.child import run_at_terminal
 
 
 def edited(text: str) -> str:

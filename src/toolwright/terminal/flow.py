@@ -3,10 +3,10 @@
 import re
 from dataclasses import field
 
-from toolwright.display import visible
 from toolwright.record import record
 from toolwright.terminal.columns import columns
 from toolwright.terminal.screen import BOLD, CYAN, DIM, Screen
+from toolwright.text.display import visible
 
 LONGEST = 4_000
 """Characters without a line feed that are waited for where a line must be seen whole."""

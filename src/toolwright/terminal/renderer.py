@@ -10,11 +10,10 @@ from dataclasses import field
 from toolwright.app.doing import Doing
 from toolwright.app.shown import view_of
 from toolwright.app.words import duration, end_line, money, plural, summary_line
-from toolwright.display import visible
+from toolwright.calls.parts import Completed, Failed, Running, ToolPart
 from toolwright.events import Event, EventsMissed, PartUpdated, PermissionAsked, PermissionReplied
-from toolwright.jsontypes import Json
 from toolwright.messages import ReasoningPart, TextPart
-from toolwright.parts import Completed, Failed, Running, ToolPart
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.session.events import (
     PartDelta,
@@ -29,6 +28,7 @@ from toolwright.terminal.calls import FIRST, details, ending, headline
 from toolwright.terminal.columns import clipped
 from toolwright.terminal.flow import Flow
 from toolwright.terminal.screen import DIM, RED, YELLOW, Screen
+from toolwright.text.display import visible
 
 TICK = 0.25
 PATIENCE = 1.0

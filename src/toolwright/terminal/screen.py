@@ -6,9 +6,9 @@ import sys
 from dataclasses import field
 from typing import TextIO
 
-from toolwright.display import visible
 from toolwright.record import record
 from toolwright.terminal.columns import clipped, pieces
+from toolwright.text.display import visible
 
 WIDEST = 110
 NARROWEST = 20

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from toolwright.display import visible
 from toolwright.inbox import RuleTrial
+from toolwright.text.display import visible
 
 NAMED = 5
 """Earlier questions that are named."""

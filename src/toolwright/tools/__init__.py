@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
 
-from toolwright.builtin import BUILTIN
+from toolwright.calls.builtin import BUILTIN
 from toolwright.definition import Tool
 from toolwright.registry import Source
 

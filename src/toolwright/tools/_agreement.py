@@ -1,9 +1,9 @@
 """A question that the user answers by yes or no, and that lets the call go on only after yes."""
 
+from toolwright.calls.request import Option
 from toolwright.definition import ToolContext
 from toolwright.errors import PermissionRejected
 from toolwright.inbox import Choice
-from toolwright.request import Option
 from toolwright.services import Questions
 
 YES, NO = "Yes", "No"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from toolwright.definition import ToolContext
 from toolwright.files.paths import Tree
-from toolwright.process.sight import ANY_NAME
+from toolwright.process.paths.safe_stat import ANY_NAME
 
 
 class ShownNames:

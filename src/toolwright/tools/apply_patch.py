@@ -3,9 +3,9 @@
 import re
 from typing import Annotated
 
+from toolwright.calls.look import Arguments, Kind, Look
 from toolwright.definition import ANY, Result, ToolContext, tool
-from toolwright.look import Arguments, Kind, Look
-from toolwright.signature import Field
+from toolwright.functions.signature import Field
 
 _SECTION = re.compile(r"^\*\*\* (?:(Add|Update|Delete) File|(Move) to): *(.+?) *$", re.MULTILINE)
 
@@ -47,6 +47,6 @@ async def apply_patch(
     patch_text: Annotated[str, Field("The whole patch, from Begin Patch to End Patch", schema={"minLength": 1})],
 ) -> Result:
     """Apply a patch."""
-    from toolwright.tools._patching import carry_out
+    from toolwright.tools.changes.patching import carry_out
 
     return await carry_out(ctx, patch_text)

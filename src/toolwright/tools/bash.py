@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
+from toolwright.calls.look import Arguments, Look
 from toolwright.definition import ANY, Result, ToolContext, tool
 from toolwright.errors import ToolError
-from toolwright.look import Arguments, Look
-from toolwright.signature import Field
+from toolwright.functions.signature import Field
 
 TIMEOUT = 120_000
 LONGEST = 24 * 3600 * 1000
@@ -42,7 +42,7 @@ async def bash(
 ) -> Result:
     """Run a command, or attend to a job."""
     # What it takes to understand and run a command is loaded for the first one, not for a list of the tools.
-    from toolwright.tools._commands import CommandRun, attend
+    from toolwright.tools.commands.commands import CommandRun, attend
 
     if job and command.strip():
         raise ToolError("A call has either a command or a job, not both. Leave one out.", "schema")

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypedDict
 
+from toolwright.calls.look import Arguments, Look
 from toolwright.definition import ANY, AgentLike, Result, Tool, ToolContext, described, tool
 from toolwright.errors import PermissionDenied, ToolError, UnknownTool
-from toolwright.jsontypes import Json
-from toolwright.look import Arguments, Look
+from toolwright.functions.signature import Field
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
-from toolwright.schema_basics import Problem
-from toolwright.signature import Field
+from toolwright.schema.basics import Problem
 
 
 @record(frozen=True, slots=True, kw_only=True)

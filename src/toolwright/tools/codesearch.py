@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
+from toolwright.calls.look import Look
 from toolwright.definition import Result, ToolContext, tool
 from toolwright.errors import ToolError
-from toolwright.look import Look
-from toolwright.signature import Field
+from toolwright.functions.signature import Field
 
 SECONDS = 30
 TOKENS = 5000

@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
+from toolwright.calls.look import Look
 from toolwright.definition import Result, ToolContext, tool
-from toolwright.look import Look
-from toolwright.signature import Field
+from toolwright.functions.signature import Field
 
 
 @tool(
@@ -26,6 +26,6 @@ async def edit(
     replace_all: bool = False,
 ) -> Result:
     """Replace a text in a file."""
-    from toolwright.tools._revision import Edit, revise
+    from toolwright.tools.changes.revision import Edit, revise
 
     return await revise(ctx, file_path, [Edit(old=old_string, new=new_string, everywhere=replace_all)])

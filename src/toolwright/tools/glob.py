@@ -4,15 +4,15 @@ import os
 from pathlib import Path
 from typing import Annotated
 
+from toolwright.calls.look import Look
+from toolwright.calls.request import Request
 from toolwright.definition import ANY, Result, ToolContext, tool
 from toolwright.files.folder import require_folder, shown_path
 from toolwright.files.globs import GlobError
 from toolwright.files.paths import Place
 from toolwright.files.search import LIMIT, SECONDS, FilesFound, find_files
 from toolwright.files.store import Files
-from toolwright.look import Look
 from toolwright.record import record
-from toolwright.request import Request
 from toolwright.tools._shown_names import ShownNames
 
 

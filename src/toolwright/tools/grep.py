@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
+from toolwright.calls.look import Look
+from toolwright.calls.request import Request
 from toolwright.definition import ANY, Result, ToolContext, tool
 from toolwright.errors import ToolError
 from toolwright.files.folder import shown_path
@@ -15,9 +17,7 @@ from toolwright.files.paths import Place
 from toolwright.files.query import PatternError, Query
 from toolwright.files.search import LIMIT, SECONDS, FileLines, LinesFound, find_lines
 from toolwright.files.store import Files
-from toolwright.look import Look
-from toolwright.request import Request
-from toolwright.signature import Field
+from toolwright.functions.signature import Field
 
 LENGTH = 10_000
 """Characters that a pattern may have."""

@@ -3,14 +3,14 @@
 import asyncio
 from typing import Annotated
 
+from toolwright.calls.look import Look
+from toolwright.calls.request import Request
 from toolwright.definition import ANY, Result, ToolContext, tool
 from toolwright.errors import ToolError
 from toolwright.files.folder import require_folder, shown_path
 from toolwright.files.globs import Glob, GlobError, parse_glob
 from toolwright.files.outline import LIMIT, Outline, outline
 from toolwright.files.store import Files
-from toolwright.look import Look
-from toolwright.request import Request
 from toolwright.tools._shown_names import ShownNames
 
 

@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
+from toolwright.calls.look import Look
 from toolwright.definition import ANY, Result, ToolContext, tool
-from toolwright.look import Look
-from toolwright.signature import Field
+from toolwright.functions.signature import Field
 
 MOST = 100
 """Places shown of one answer."""
@@ -47,7 +47,7 @@ async def lsp(
     new_string: str | None = None,
 ) -> Result:
     """Ask the language servers."""
-    from toolwright.tools._lsp_question import SymbolArguments, answered
+    from toolwright.tools.symbols.question import SymbolArguments, answered
 
     asked = SymbolArguments(
         operation=operation,

@@ -2,9 +2,9 @@
 
 from typing import Annotated, TypedDict
 
+from toolwright.calls.look import Look
 from toolwright.definition import Result, ToolContext, tool
-from toolwright.look import Look
-from toolwright.signature import Field
+from toolwright.functions.signature import Field
 
 
 class _Required(TypedDict):
@@ -37,7 +37,7 @@ async def multiedit(
     edits: Annotated[list[Item], Field(schema={"minItems": 1})],
 ) -> Result:
     """Replace several texts in a file."""
-    from toolwright.tools._revision import Edit, revise
+    from toolwright.tools.changes.revision import Edit, revise
 
     wanted = [
         Edit(old=item["oldString"], new=item["newString"], everywhere=item.get("replaceAll", False)) for item in edits

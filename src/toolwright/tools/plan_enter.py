@@ -1,7 +1,7 @@
 """The plan_enter tool: hands the session to the plan agent, if the user agrees."""
 
+from toolwright.calls.look import Look
 from toolwright.definition import Result, ToolContext, tool
-from toolwright.look import Look
 from toolwright.services import Modes
 from toolwright.tools._agreement import require_agreement
 

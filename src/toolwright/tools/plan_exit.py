@@ -1,7 +1,7 @@
 """The plan_exit tool: hands the session back to the build agent, if the user approves the plan."""
 
+from toolwright.calls.look import Look
 from toolwright.definition import Result, ToolContext, tool
-from toolwright.look import Look
 from toolwright.services import Modes
 from toolwright.tools._agreement import require_agreement
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Annotated, NotRequired, TypedDict
 
+from toolwright.calls.look import Arguments, Look
+from toolwright.calls.request import Option
 from toolwright.definition import Result, ToolContext, tool
+from toolwright.functions.signature import Field
 from toolwright.inbox import Choice
-from toolwright.look import Arguments, Look
-from toolwright.request import Option
 from toolwright.services import Questions
-from toolwright.signature import Field
 
 LONGEST_LABEL = 30
 

@@ -8,6 +8,8 @@ from functools import partial
 from io import BytesIO, FileIO
 from typing import Annotated, Literal
 
+from toolwright.calls.look import Look
+from toolwright.calls.request import Request
 from toolwright.definition import AgentLike, Attachment, Result, Tool, ToolContext, described, tool
 from toolwright.errors import ToolError
 from toolwright.files.buffers import UNSAVED
@@ -20,9 +22,7 @@ from toolwright.files.pdf import page_range, read_pages
 from toolwright.files.store import LARGE, Files
 from toolwright.files.text import SAMPLE, detect
 from toolwright.files.view import View
-from toolwright.look import Look
-from toolwright.request import Request
-from toolwright.signature import Field
+from toolwright.functions.signature import Field
 from toolwright.tools._shown_names import ShownNames
 
 LINES = 2000

@@ -2,9 +2,9 @@
 
 import asyncio
 
+from toolwright.calls.look import Look
 from toolwright.definition import AgentLike, Result, Tool, ToolContext, described, tool
 from toolwright.errors import ToolError
-from toolwright.look import Look
 from toolwright.skills import Skills
 from toolwright.tools._listing import listed
 

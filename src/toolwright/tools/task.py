@@ -3,13 +3,13 @@
 from dataclasses import replace
 from typing import Annotated
 
+from toolwright.calls.look import Look
+from toolwright.calls.request import Request
 from toolwright.definition import AgentLike, Result, Tool, ToolContext, described, tool
 from toolwright.errors import ToolError
-from toolwright.jsontypes import Json
-from toolwright.look import Look
-from toolwright.request import Request
+from toolwright.functions.signature import Field
+from toolwright.protocols.json_types import Json
 from toolwright.services import Delegation, OtherAgents, Report, Subagents
-from toolwright.signature import Field
 from toolwright.tools._listing import listed
 
 _NOT_SHOWN = ("task_id", "command")

@@ -1,7 +1,7 @@
 """The todoread tool: the todo list of the session."""
 
+from toolwright.calls.look import Look
 from toolwright.definition import Result, ToolContext, tool
-from toolwright.look import Look
 from toolwright.services import Todos
 from toolwright.tools._todo_list import shown_todos
 

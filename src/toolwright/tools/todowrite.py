@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Annotated, NotRequired, TypedDict
 
+from toolwright.calls.look import Arguments, Look
 from toolwright.definition import Result, ToolContext, tool
-from toolwright.look import Arguments, Look
 from toolwright.services import Todo, Todos
 from toolwright.tools._todo_list import shown_todos
 

@@ -4,12 +4,12 @@ import asyncio
 import base64
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from toolwright.acts import Act
+from toolwright.calls.acts import Act
+from toolwright.calls.look import Look
+from toolwright.calls.request import HostPattern, PathPattern, Request
+from toolwright.calls.truncate import Truncator, cut
 from toolwright.definition import Attachment, Result, ToolContext, tool
 from toolwright.errors import ToolError
-from toolwright.look import Look
-from toolwright.request import HostPattern, PathPattern, Request
-from toolwright.truncate import Truncator, cut
 
 if TYPE_CHECKING:
     from toolwright.web.pages import Page

@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
+from toolwright.calls.look import Look
 from toolwright.definition import Result, ToolContext, tool
-from toolwright.look import Look
-from toolwright.signature import Field
+from toolwright.functions.signature import Field
 
 SECONDS = 25
 RESULTS = 8

@@ -2,19 +2,19 @@
 
 import asyncio
 
+from toolwright.calls.look import Look
+from toolwright.calls.request import Request
 from toolwright.definition import Result, ToolContext, tool
-from toolwright.diff import compare, unified
 from toolwright.errors import ToolError
 from toolwright.files.hidden import BEFORE
 from toolwright.files.paths import Place
 from toolwright.files.replace import Change
 from toolwright.files.store import LARGE, Content, Files, WriteOutcome
 from toolwright.files.text import Text, line_ends
-from toolwright.look import Look
-from toolwright.request import Request
-from toolwright.tools._edit_request import edit_request
-from toolwright.tools._remarks import diagnostics, with_remarks
+from toolwright.text.diff import compare, unified
 from toolwright.tools._unreadable import is_unreadable
+from toolwright.tools.changes.remarks import diagnostics, with_remarks
+from toolwright.tools.changes.request import edit_request
 
 
 @tool(

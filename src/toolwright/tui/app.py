@@ -14,25 +14,25 @@ from textual.filter import Monochrome, NoColor
 from textual.screen import ModalScreen, Screen
 
 from toolwright.app.opened import Opened
-from toolwright.display import visible
 from toolwright.errors import ToolwrightError
 from toolwright.terminal.background import Background
 from toolwright.terminal.screen import RED
+from toolwright.text.display import visible
 from toolwright.tui.asking import Asking
+from toolwright.tui.cached_lines import Column, Ground, Row
+from toolwright.tui.chat_state import MODES, Talk
 from toolwright.tui.commands import Commands
 from toolwright.tui.dialog import Dialog
 from toolwright.tui.drawing import PANEL, Drawing
 from toolwright.tui.driver import TerminalDriver
-from toolwright.tui.frame import Edge
+from toolwright.tui.edges import Edge
 from toolwright.tui.highlight import highlighted
+from toolwright.tui.key_queue import Pressed
 from toolwright.tui.keys import ACTIONS, Chosen, bindings, chosen
-from toolwright.tui.pressing import Pressed
 from toolwright.tui.prompt import Offers, Prompt
 from toolwright.tui.questions import Questions
-from toolwright.tui.still import Column, Ground, Row
 from toolwright.tui.story import Story
-from toolwright.tui.surroundings import handle_signals, notification
-from toolwright.tui.talk import MODES, Talk
+from toolwright.tui.terminal import handle_signals, notification
 from toolwright.tui.themes import LOOKS, USUAL, usual_look
 from toolwright.tui.view import Transcript
 

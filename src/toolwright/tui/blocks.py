@@ -6,12 +6,12 @@ from typing import Any
 from rich.cells import cell_len
 
 from toolwright.app.shown import view_of
-from toolwright.display import visible
-from toolwright.parts import Completed, Failed, Pending, Running, ToolPart
+from toolwright.calls.parts import Completed, Failed, Pending, Running, ToolPart
 from toolwright.terminal.calls import CHANGED, details, difference, ending, headline
 from toolwright.terminal.columns import clipped
 from toolwright.terminal.flow import Flow
 from toolwright.terminal.screen import BOLD, DIM, RED, YELLOW
+from toolwright.text.display import visible
 from toolwright.tui.diffs import diff_rows
 from toolwright.tui.page import Line, Page, fitted
 

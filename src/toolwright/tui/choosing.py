@@ -7,14 +7,14 @@ from toolwright.app.own import found_entries, undone
 from toolwright.errors import UsageError
 from toolwright.messages import SessionInfo
 from toolwright.tui.blocks import Said
+from toolwright.tui.chat_state import Talk
 from toolwright.tui.dialog import LineDialog, Picker
-from toolwright.tui.talk import Talk
 from toolwright.tui.themes import LOOKS
 
 if TYPE_CHECKING:
     from toolwright.app.outcome import Outcome
     from toolwright.app.project import Project
-    from toolwright.session.undone import Selection
+    from toolwright.session.undo.file_back import Selection
     from toolwright.tui.app import Conversation
 
 LISTED = 500
@@ -126,7 +126,7 @@ class Choosing:
             await self.open_session(fork.id)
             self.app.prompt.put(block.words)
         else:
-            from toolwright.session.undone import Selection
+            from toolwright.session.undo.file_back import Selection
 
             await self.undo_now(Selection(turn=story.message_of(block)))
 

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 from toolwright.app.line import OwnLine, ShellLine, meaning_of
 from toolwright.app.outcome import AtScreen, Changes, Lines, Outcome, Pick
 from toolwright.app.own import OTHER_NAMES, own_commands
-from toolwright.auth import account_of
+from toolwright.config.auth import account_of
 from toolwright.errors import UsageError
-from toolwright.ids import new_id
 from toolwright.terminal.screen import BOLD, DIM
+from toolwright.text.ids import new_id
 from toolwright.tui.blocks import Shell
+from toolwright.tui.chat_state import Talk
 from toolwright.tui.choosing import Choosing
 from toolwright.tui.dialog import LineDialog, Picker, TextDialog
 from toolwright.tui.keys import KEYS
 from toolwright.tui.page import Line
-from toolwright.tui.talk import Talk
 
 if TYPE_CHECKING:
     from toolwright.messages import SessionInfo
@@ -146,7 +146,7 @@ class Commands(Choosing):
     async def demo(self, _: str) -> None:
         import sys
 
-        from toolwright.process.child import run_at_terminal
+        from toolwright.process.running.child import run_at_terminal
 
         with self.app.suspend():
             run_at_terminal([sys.executable, "-P", "-m", "toolwright", "demo", "--screen"])

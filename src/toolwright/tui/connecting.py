@@ -7,10 +7,10 @@ from typing import Any
 from textual.app import ComposeResult
 from textual.widgets import Input
 
-from toolwright.display import visible
 from toolwright.errors import ToolwrightError
 from toolwright.terminal.background import Background
 from toolwright.terminal.screen import RED
+from toolwright.text.display import visible
 from toolwright.tui.dialog import Dialog, StillInput
 from toolwright.tui.page import Line, Page
 

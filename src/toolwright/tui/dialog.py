@@ -15,9 +15,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from toolwright.display import visible
 from toolwright.errors import ToolwrightError
 from toolwright.terminal.columns import clipped
+from toolwright.text.display import visible
 from toolwright.tui.diffs import ADDED, ADDED_WORD, REMOVED, REMOVED_WORD
 from toolwright.tui.page import Line
 

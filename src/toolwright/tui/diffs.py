@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 
-from toolwright.display import visible
 from toolwright.terminal.screen import DIM
+from toolwright.text.display import visible
 from toolwright.tui.page import Line, fitted
 
 WIDE: Final = 150

@@ -3,7 +3,6 @@
 import time
 from typing import TYPE_CHECKING
 
-from toolwright.display import visible
 from toolwright.events import Event, EventsMissed, PartUpdated, PermissionAsked, PermissionReplied
 from toolwright.messages import StepFinishPart
 from toolwright.session.events import (
@@ -13,12 +12,13 @@ from toolwright.session.events import (
     TodoUpdated,
 )
 from toolwright.terminal.columns import clipped
-from toolwright.tui.feed import Feed
-from toolwright.tui.frame import ROOMY, WIDE, Edge, footer, greeting, has_news, panel, progress, waiting
+from toolwright.text.display import visible
+from toolwright.tui.chat_state import Talk
+from toolwright.tui.edges import ROOMY, WIDE, Edge, footer, greeting, has_news, panel, progress, waiting
+from toolwright.tui.event_batches import Feed
 from toolwright.tui.scrollback import Scrollback
 from toolwright.tui.story import Story
-from toolwright.tui.surroundings import STOPPED, is_gone, title_of
-from toolwright.tui.talk import Talk
+from toolwright.tui.terminal import STOPPED, is_gone, title_of
 
 if TYPE_CHECKING:
     from toolwright.tui.app import Conversation

@@ -6,9 +6,9 @@ The words of a model come unasked, so no pattern here may look at a character mo
 import re
 from functools import lru_cache
 
-from toolwright.display import visible
 from toolwright.record import record
 from toolwright.terminal.screen import CYAN, DIM, GREEN, YELLOW
+from toolwright.text.display import visible
 
 LONGEST = 60_000
 """Characters beyond which code is shown in one colour: colouring takes time."""

@@ -9,9 +9,9 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from toolwright.display import visible
 from toolwright.record import record
 from toolwright.terminal.screen import CYAN, DIM, GREEN, RED, Screen
+from toolwright.text.display import visible
 from toolwright.tui.highlight import highlighted
 
 Piece = tuple[str, str]

@@ -13,9 +13,9 @@ from textual.widgets import OptionList, TextArea
 from textual.widgets.option_list import Option
 
 from toolwright.app.history import History
-from toolwright.display import visible
 from toolwright.record import record
 from toolwright.terminal.columns import clipped
+from toolwright.text.display import visible
 from toolwright.tui.keys import Chosen
 
 PASTED_LINES = 6

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from toolwright.deadline import to_the_end
-from toolwright.process.child import Child
+from toolwright.process.running.child import Child
 from toolwright.tui.blocks import Shell
 
 KEPT = 200_000

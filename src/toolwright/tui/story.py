@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from toolwright.app.shown import view_of
 from toolwright.app.words import end_line, summary_line
+from toolwright.calls.parts import Pending, ToolPart
 from toolwright.events import Event, PartUpdated
 from toolwright.messages import Assistant, CompactionPart, Message, ReasoningPart, TextPart, User
-from toolwright.parts import Pending, ToolPart
 from toolwright.session.events import (
     MessageRemoved,
     MessageUpdated,

@@ -9,19 +9,19 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from toolwright.app.outcome import Changes
-from toolwright.diff import compare
-from toolwright.display import visible
 from toolwright.errors import ToolwrightError
 from toolwright.messages import Message, User
 from toolwright.record import record
-from toolwright.session.undone import FileUndo, Selection
+from toolwright.session.undo.file_back import FileUndo, Selection
 from toolwright.terminal.calls import headline
 from toolwright.terminal.changes import shown_change
 from toolwright.terminal.screen import BOLD, RED
+from toolwright.text.diff import compare
+from toolwright.text.display import visible
+from toolwright.tui.chat_state import Talk
 from toolwright.tui.dialog import Dialog
 from toolwright.tui.diffs import diff_rows
 from toolwright.tui.page import Line, Page
-from toolwright.tui.talk import Talk
 
 LONGEST = 2_000
 _DONE = {"delete": "deleted", "recreate": "added", "restore": "changed"}

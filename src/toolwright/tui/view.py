@@ -17,8 +17,8 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from toolwright.tui.blocks import Block, CallBlock, Note
+from toolwright.tui.cached_lines import Bar
 from toolwright.tui.page import Line, Palette, fitted, strip_of
-from toolwright.tui.still import Bar
 from toolwright.tui.story import Story
 
 SLICE = 0.008

@@ -9,7 +9,7 @@ from typing import Any
 
 from toolwright.errors import ToolError
 from toolwright.files.query import Run
-from toolwright.process.child import Child
+from toolwright.process.running.child import Child
 from toolwright.web.convert import Fits, Form, convert
 
 LARGE = 256 * 1024

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
-from toolwright.http_answer import BadAnswer, Framed, read_head
+from toolwright.protocols.http_answer import BadAnswer, Framed, read_head
 from toolwright.record import record
 from toolwright.web.proxies import Proxy
 from toolwright.web.urls import Url

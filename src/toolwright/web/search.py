@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 
 from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.sse import EventReader
 from toolwright.record import record
-from toolwright.sse import EventReader
 from toolwright.version import VERSION
 from toolwright.web.bodies import ACCEPTED, Body
 from toolwright.web.exchange import WebReply, WebRequest, WebRoute, exchange

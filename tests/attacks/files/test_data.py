@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.session.trial import call, calls, opened, says
-from toolwright import truncate
+from toolwright.calls import truncate
+from toolwright.calls.truncate import Truncator
 from toolwright.files.images import Images
 from toolwright.files.journal import Journal, JournalEntry
 from toolwright.files.snapshot import Snapshot
-from toolwright.truncate import Truncator
 
 SECRET = "-----BEGIN PRIVATE KEY-----"
 

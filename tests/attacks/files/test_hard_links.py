@@ -8,7 +8,7 @@ import pytest
 
 from tests.attacks.sandbox.test_rows import opened
 from tests.server.harness import served
-from toolwright.process.listings import Listings
+from toolwright.process.paths.listings import Listings
 from toolwright.testing import ScriptedUser, make_workspace
 
 SECRET = "API=SECRET"
@@ -119,7 +119,7 @@ def _exchange(file: Path, name: Path) -> None:
 
 @pytest.mark.parametrize("how", EXCHANGES)
 async def test_a_name_that_comes_later_is_found(project: Path, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolwright.process.listings.RECENT", 0)
+    monkeypatch.setattr("toolwright.process.paths.listings.RECENT", 0)
     for name in (".env", "first.txt"):
         (project / name).write_text("words")
     listings = Listings(project)

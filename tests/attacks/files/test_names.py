@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from toolwright.definition import Call, Result
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.testing import make_session
 
 TOOLS: dict[str, Json] = {

@@ -17,7 +17,7 @@ from toolwright.definition import Call, Result
 from toolwright.errors import ToolError
 from toolwright.files.body import Link
 from toolwright.files.store import Change, Files
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.session.session import Session
 from toolwright.testing import make_session
 

@@ -13,8 +13,8 @@ from toolwright.files.journal import Journal, JournalEntry
 from toolwright.files.snapshot import Snapshot
 from toolwright.files.store import Files
 from toolwright.models.scripted import ScriptedTurn
-from toolwright.session.undo import Undo
-from toolwright.session.undone import Selection
+from toolwright.session.undo.file_back import Selection
+from toolwright.session.undo.undo import Undo
 
 MODES = {"script.sh": 0o755, "key": 0o600, "shared": 0o664}
 

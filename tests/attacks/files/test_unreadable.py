@@ -8,10 +8,10 @@ import pytest
 from tests.session.trial import Trial, call, calls, opened, says
 from toolwright.app.undoing import diff_of, diff_of_entry, session_changes, turn_changes
 from toolwright.models.scripted import ScriptedCall
-from toolwright.session.undo import Undo
-from toolwright.session.undone import Selection
+from toolwright.protocols.client_json import to_json
+from toolwright.session.undo.file_back import Selection
+from toolwright.session.undo.undo import Undo
 from toolwright.testing import ScriptedUser
-from toolwright.wire import to_json
 
 SECRET = "hunter2"
 TEXT = f"KEY={SECRET}\nOTHER={SECRET}\n"

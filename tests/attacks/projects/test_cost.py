@@ -118,7 +118,7 @@ def test_a_folder_full_of_agents_is_refused(victim: Victim) -> None:
     "entry", ["", ".", "a**b", "x" * 5000, "[", "**", "\0", "//", "~", "**/" * 300, "*/" * 400 + "x"]
 )
 def test_an_odd_pattern_of_instructions_brings_nothing(victim: Victim, entry: str) -> None:
-    from toolwright.session.instructions import Instructions
+    from toolwright.session.turns.instructions import Instructions
 
     victim.brings("opencode.json", {"instructions": [entry]})
     for trust in (False, True):
@@ -128,7 +128,7 @@ def test_an_odd_pattern_of_instructions_brings_nothing(victim: Victim, entry: st
 
 @pytest.mark.parametrize("entries", [["**/" * 12 + "*.none"], [f"**/*{number}.none" for number in range(3000)]])
 def test_patterns_of_instructions_look_at_a_bounded_number_of_names(victim: Victim, entries: list[str]) -> None:
-    from toolwright.session.instructions import Instructions
+    from toolwright.session.turns.instructions import Instructions
 
     (victim.project / ("n/" * 60)).mkdir(parents=True)
     for number in range(200):

@@ -12,7 +12,7 @@ import pytest
 from toolwright.config.content import content_of
 from toolwright.config.trust import Trust
 from toolwright.errors import ToolwrightError
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
 from toolwright.testing import ScriptedModel, ScriptedUser, make_workspace
 
 Files = dict[str, Any]

@@ -4,7 +4,7 @@ import pytest
 
 from tests.attacks.projects.conftest import Victim
 from toolwright.errors import ConfigError
-from toolwright.session.instructions import Instructions
+from toolwright.session.turns.instructions import Instructions
 
 OUTSIDE = ["~/.ssh/*", "~/.ssh/id_rsa", "{home}/.ssh/id_rsa", "../{name}.home/.ssh/id_rsa", "x/../../*.home/.ssh/*"]
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from toolwright.cli import trust_command
+from toolwright.cli.commands import trust_command
 from toolwright.config.content import content_of
 from toolwright.config.trust import Trust, is_trusted
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
 from toolwright.testing import ScriptedUser
 from toolwright.workspace import Workspace, open_workspace
 

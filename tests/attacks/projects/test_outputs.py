@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.attacks.sandbox.test_rows import opened
+from toolwright.calls.truncate import KEPT_DAYS
 from toolwright.testing import ScriptedUser, make_workspace
-from toolwright.truncate import KEPT_DAYS
 from toolwright.workspace import Workspace
 
 SECRET = "the other project's words"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.attacks.projects.conftest import Victim
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
 from toolwright.testing import ScriptedUser, make_workspace
 
 SETTINGS = [

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from toolwright.errors import ToolError
-from toolwright.ours import PROGRAMS
+from toolwright.machine.own_files import PROGRAMS
 from toolwright.testing import ScriptedUser
 from toolwright.workspace import Workspace, open_workspace
 

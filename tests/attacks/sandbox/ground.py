@@ -20,7 +20,7 @@ from tests.attacks.sandbox.catalogue import ATTACKS, HARMLESS, Attack
 from tests.process.shell_session import ShellSession, open_shell, run
 from toolwright.inbox import Reply
 from toolwright.permission.defaults import rules
-from toolwright.process.sandbox import SandboxSettings
+from toolwright.process.sandbox.sandbox import SandboxSettings
 
 PROGRAMS = {
     "evil.py": "import subprocess\nsubprocess.run(['bash', '-c', open('.attack').read()])\n",

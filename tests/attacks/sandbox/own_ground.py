@@ -14,12 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toolwright.folders import Folders
-from toolwright.ours import Ours
-from toolwright.process.access import Access
-from toolwright.process.output import Output, OutputReader
-from toolwright.process.sandbox import Sandbox, SandboxSettings
-from toolwright.process.scope import Program, Scopes
+from toolwright.machine.folders import Folders
+from toolwright.machine.own_files import Ours
+from toolwright.process.box.access import Access
+from toolwright.process.running.output import Output, OutputReader
+from toolwright.process.running.scope import Program, Scopes
+from toolwright.process.sandbox.sandbox import Sandbox, SandboxSettings
 
 SECRET = "SECRET of ours"
 HOSTILE = Path(__file__).with_name("hostile.py")

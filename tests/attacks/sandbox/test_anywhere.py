@@ -11,9 +11,9 @@ import pytest
 from tests.process.places import ours_of
 from tests.process.shell_session import EVERYTHING_ALLOWED, open_shell
 from toolwright.errors import ToolError
-from toolwright.process.access import Access
-from toolwright.process.sandbox import Sandbox, SandboxSettings
-from toolwright.process.scope import Program, Scopes
+from toolwright.process.box.access import Access
+from toolwright.process.running.scope import Program, Scopes
+from toolwright.process.sandbox.sandbox import Sandbox, SandboxSettings
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandboxes tried here are those of Linux")
 
@@ -86,9 +86,9 @@ async def test_programs_that_are_links_in_a_temporary_folder_are_found(
 def test_without_shared_memory_or_on_a_disk_that_is_read_only(tmp_path: Path, change: str) -> None:
     program = (
         "import asyncio, sys; from pathlib import Path\n"
-        "from toolwright.ours import Ours\n"
-        "from toolwright.process.sandbox import Sandbox, SandboxSettings\n"
-        "from toolwright.process.scope import Scopes\n"
+        "from toolwright.machine.own_files import Ours\n"
+        "from toolwright.process.sandbox.sandbox import Sandbox, SandboxSettings\n"
+        "from toolwright.process.running.scope import Scopes\n"
         "async def main():\n"
         "    scopes, here = Scopes(), Path(sys.argv[1])\n"
         "    places = {'directory': here, 'root': here, 'ours': Ours.of({'HOME': str(here)})}\n"

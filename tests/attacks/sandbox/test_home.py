@@ -12,12 +12,12 @@ import pytest
 
 from tests.attacks.sandbox.test_rows import opened
 from tests.process.places import ours_of
-from toolwright.process.access import Access
-from toolwright.process.caches import CACHES
-from toolwright.process.gitfolders import Placeholder
-from toolwright.process.holdings import Holdings
-from toolwright.process.sandbox import Sandbox, SandboxSettings
-from toolwright.process.scope import Scopes
+from toolwright.process.box.access import Access
+from toolwright.process.box.caches import CACHES
+from toolwright.process.paths.git_folders import Placeholder
+from toolwright.process.paths.placeholders import Holdings
+from toolwright.process.running.scope import Scopes
+from toolwright.process.sandbox.sandbox import Sandbox, SandboxSettings
 from toolwright.workspace import Workspace, open_workspace
 
 OURS = (".local", ".local/share", ".local/share/toolwright", ".local/state", ".local/state/toolwright")

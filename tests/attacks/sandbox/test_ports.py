@@ -22,12 +22,12 @@ from tests.process.places import ours_of
 from tests.process.shell_session import open_shell
 from tests.waiting import PATIENCE, patience, until, write_pipe
 from toolwright.errors import ToolError
+from toolwright.machine.own_ports import listen
 from toolwright.mcp.callback import Callback
-from toolwright.peers import listen
 from toolwright.permission.rules import Rule
 from toolwright.process.keeper.family import descendants
-from toolwright.process.sandbox import Sandbox, SandboxSettings
-from toolwright.process.scope import Program, Scope, Scopes
+from toolwright.process.running.scope import Program, Scope, Scopes
+from toolwright.process.sandbox.sandbox import Sandbox, SandboxSettings
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="the sandboxes tried here are those of Linux"),
@@ -207,7 +207,7 @@ async def test_nor_what_outlives_those_who_keep_it(outside: Path) -> None:
 
 INSIDE = """
 import asyncio, subprocess, sys
-from toolwright.peers import listen
+from toolwright.machine.own_ports import listen
 
 CLIENT = '''
 import resource, socket, sys

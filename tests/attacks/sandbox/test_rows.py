@@ -13,7 +13,7 @@ import pytest
 from tests.waiting import until
 from toolwright.definition import Result
 from toolwright.inbox import Question, Reply
-from toolwright.process.scope import Program, Scope, Scopes
+from toolwright.process.running.scope import Program, Scope, Scopes
 from toolwright.workspace import Workspace, open_workspace
 
 RUNGS = ("bubblewrap", "landlock")
@@ -29,7 +29,7 @@ def rung(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Program]:
     """Every program that is started, where no other program of the machine has a socket that comes and goes."""
-    monkeypatch.setattr("toolwright.process.hiding.UNIX_SOCKETS", tmp_path / "none")
+    monkeypatch.setattr("toolwright.process.box.hidden_paths.UNIX_SOCKETS", tmp_path / "none")
     programs, start = list[Program](), Scopes.start
 
     async def note(self: Scopes, program: Program) -> Scope:

@@ -15,10 +15,10 @@ from toolwright.config.load import Config, load_config
 from toolwright.config.trust import Trust, is_trusted
 from toolwright.definition import Call
 from toolwright.errors import ConfigError, ToolError
-from toolwright.folders import Folders
-from toolwright.ids import new_id
-from toolwright.process.folders import SET_ASIDE, SETTINGS, SETTINGS_FOLDERS, set_aside
-from toolwright.process.sandbox import SandboxSettings
+from toolwright.machine.folders import Folders
+from toolwright.process.paths.settings_paths import SET_ASIDE, SETTINGS, SETTINGS_FOLDERS, set_aside
+from toolwright.process.sandbox.sandbox import SandboxSettings
+from toolwright.text.ids import new_id
 from toolwright.workspace import open_workspace
 
 RUNGS = ("bubblewrap", "landlock")
@@ -167,7 +167,7 @@ async def test_in_the_moment_that_it_is_there_another_of_us_that_starts_does_not
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """The command stays in that moment for as long as the other takes to start, and nobody looks meanwhile."""
-    monkeypatch.setattr("toolwright.process.jobs.WATCHED", 3600)
+    monkeypatch.setattr("toolwright.process.jobs.jobs.WATCHED", 3600)
     home = tmp_path / "home"
     environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
     (project / "stays.py").write_text(

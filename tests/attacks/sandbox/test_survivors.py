@@ -13,10 +13,10 @@ import pytest
 from tests.process.places import ours_of
 from tests.waiting import until
 from toolwright.errors import ToolError
-from toolwright.process.box import Wrapped
+from toolwright.process.box.box import Wrapped
 from toolwright.process.keeper.family import descendants
-from toolwright.process.sandbox import Sandbox, SandboxSettings
-from toolwright.process.scope import Program, Scope, Scopes
+from toolwright.process.running.scope import Program, Scope, Scopes
+from toolwright.process.sandbox.sandbox import Sandbox, SandboxSettings
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandboxes tried here are those of Linux")
 
@@ -98,10 +98,10 @@ async def test_a_leader_that_is_stopped_is_killed_with_all_below(boxed: Any, com
 KILL_ALL = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from toolwright.ours import Ours
+from toolwright.machine.own_files import Ours
 from toolwright.process.keeper.family import descendants
-from toolwright.process.sandbox import Sandbox, SandboxSettings
-from toolwright.process.scope import Program, Scopes
+from toolwright.process.sandbox.sandbox import Sandbox, SandboxSettings
+from toolwright.process.running.scope import Program, Scopes
 
 async def main():
     scopes, here = Scopes(), Path(sys.argv[2])
@@ -137,9 +137,9 @@ async def test_even_if_all_of_us_are_killed_at_once(project: Path, rung: str) ->
 
 
 async def test_what_takes_too_much_memory_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from toolwright.process.quota import Quota
+    from toolwright.process.running.quota import Quota
 
-    monkeypatch.setattr("toolwright.process.client.make_quota", lambda **_: Quota(processes=True))
+    monkeypatch.setattr("toolwright.process.running.keeper_client.make_quota", lambda **_: Quota(processes=True))
     scopes = Scopes(memory=64 * 1024 * 1024)
     try:
         hog = "import time; x = bytearray(200_000_000); time.sleep(60)"

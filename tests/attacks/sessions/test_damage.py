@@ -11,7 +11,7 @@ from tests.attacks.sessions.command import database_of, tw
 from tests.session.trial import calls, opened, read, says
 from toolwright.errors import ToolwrightError
 from toolwright.models.scripted import ScriptedModel
-from toolwright.session.storage import Storage
+from toolwright.session.storage.on_disk import Storage
 from toolwright.session.store import StorageError
 from toolwright.testing import make_workspace
 

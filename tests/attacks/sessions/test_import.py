@@ -13,9 +13,9 @@ from tests.attacks.sessions.command import tw
 from tests.rounds import rounds
 from tests.session.trial import Trial, calls, opened, read, says
 from toolwright.errors import UsageError
-from toolwright.ids import now
-from toolwright.jsontypes import Json
-from toolwright.session.undo import Undo
+from toolwright.protocols.json_types import Json
+from toolwright.session.undo.undo import Undo
+from toolwright.text.ids import now
 
 ROUNDS = rounds(300) // 6
 

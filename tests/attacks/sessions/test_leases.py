@@ -16,16 +16,16 @@ import pytest
 from tests.attacks.sessions.command import database_of, tw
 from tests.session.trial import calls, nothing_open, opened, read, says
 from toolwright.errors import UsageError
-from toolwright.ids import now
 from toolwright.messages import Moment, SessionInfo
-from toolwright.session.owner import Owner
-from toolwright.session.storage import Storage
+from toolwright.session.storage.on_disk import Storage
+from toolwright.session.storage.owner import Owner
+from toolwright.text.ids import now
 
 TAKE = """
 import asyncio, os, sys
 from pathlib import Path
-from toolwright.session.owner import Owner
-from toolwright.session.storage import Storage
+from toolwright.session.storage.owner import Owner
+from toolwright.session.storage.on_disk import Storage
 
 async def main():
     storage = Storage.open(Path(sys.argv[1]))

@@ -6,9 +6,9 @@ import pytest
 
 from tests.session.trial import call, calls, opened, says
 from toolwright.errors import UsageError
-from toolwright.ids import now
 from toolwright.inbox import Reply
 from toolwright.testing import ScriptedUser
+from toolwright.text.ids import now
 from toolwright.workspace import Workspace
 
 SCRIPT = (

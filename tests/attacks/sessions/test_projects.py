@@ -9,7 +9,7 @@ from tests.attacks.sessions.command import database_of, tw
 from tests.session.trial import call, calls, opened, says
 from toolwright.errors import UsageError
 from toolwright.models.scripted import ScriptedModel
-from toolwright.session.storage import Storage
+from toolwright.session.storage.on_disk import Storage
 from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace
 

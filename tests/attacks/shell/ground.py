@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolwright.calls.request import Request
 from toolwright.definition import Action
 from toolwright.files.paths import Tree
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
 from toolwright.permission.approvals import Approval
 from toolwright.permission.defaults import default_rules, rules
 from toolwright.permission.judge import judged
 from toolwright.permission.rules import Layer, Policy, Rule, strictest
-from toolwright.request import Request
 from toolwright.shell import Analysis, analyse, checks_for, requests_for
-from toolwright.shell.findings import OPEN, Confinement
+from toolwright.shell.state.findings import OPEN, Confinement
 
 BOX = Confinement(complete=True, private_tmp=True)
 HAS_GIT = shutil.which("git") is not None

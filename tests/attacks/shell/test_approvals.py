@@ -6,7 +6,7 @@ from tests.attacks.shell.ground import Ground, make_ground, policy
 from toolwright.permission.approvals import Approval
 from toolwright.permission.approvals import offered as offered_by
 from toolwright.shell import analyse
-from toolwright.tools._commands import _as_fed
+from toolwright.tools.commands.commands import _as_fed
 
 ASK = policy("bash: ask", "external_directory: ask")
 

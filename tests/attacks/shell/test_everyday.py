@@ -7,7 +7,7 @@ import pytest
 
 from tests.attacks.shell.everyday import EVERYDAY
 from tests.attacks.shell.ground import BOX, HAS_GIT, Ground, default_policy, make_ground
-from toolwright.folders import Folders
+from toolwright.machine.folders import Folders
 from toolwright.permission.defaults import protected_rules
 from toolwright.permission.rules import Layer, Policy
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from toolwright.acts import RANKS
-from toolwright.shell.analysis import analyse
+from toolwright.calls.acts import RANKS
+from toolwright.shell.analysis.analysis import analyse
 from toolwright.shell.outward import acts_behind, acts_by_text, may_run_files, with_stricter
 
 SCRIPTS = {

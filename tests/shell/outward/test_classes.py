@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.attacks.shell.everyday import EVERYDAY
-from toolwright.acts import CLASSES
-from toolwright.shell.analysis import analyse
+from toolwright.calls.acts import CLASSES
+from toolwright.shell.analysis.analysis import analyse
 from toolwright.shell.outward import acts_of, table
 
 HERE = Path(__file__).parent

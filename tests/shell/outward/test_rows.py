@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from toolwright.acts import ActClass
+from toolwright.calls.acts import ActClass
 from toolwright.shell.outward import classify, table
 from toolwright.shell.outward.rows import Fit
 from toolwright.shell.outward.table import Program, Row

@@ -19,10 +19,10 @@ from toolwright.config.reading import read_text
 from toolwright.config.schema import agent_schema, config_schema
 from toolwright.config.source import AgentSource, Level, SettingsSource
 from toolwright.errors import ConfigError
-from toolwright.folders import Folders
-from toolwright.jsontypes import Json
+from toolwright.machine.folders import Folders
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
-from toolwright.schema import problems_with
+from toolwright.schema.check import problems_with
 from toolwright.settings.record import ForeignSection
 
 CLAUDE, CODEX, GEMINI = "Claude Code", "Codex", "Gemini CLI"

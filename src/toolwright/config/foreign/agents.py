@@ -5,7 +5,7 @@ from typing import Any
 
 from toolwright.config.foreign.found import NotUnderstood, require_known
 from toolwright.config.foreign.tools import granted, withheld
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 
 _KNOWN = (
     "name",

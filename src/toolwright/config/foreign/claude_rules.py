@@ -9,7 +9,7 @@ from toolwright.config.foreign.converted import READ_ONLY, Converted, RuleNote, 
 from toolwright.config.foreign.found import NotUnderstood
 from toolwright.config.foreign.paths import ForeignPaths, ignore_paths
 from toolwright.config.foreign.tools import PERMISSIONS, permissions_named
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 _ASKED = ("bash", "edit", "webfetch", "websearch", "codesearch", "skill")

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolwright.config.foreign.converted import READ_ONLY, Converted, RuleNote, asking, rule
 from toolwright.config.foreign.found import NotUnderstood
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 _EFFECTS = {"allow": "allow", "prompt": "ask", "forbidden": "deny"}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal
 
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 Change = Literal["stricter", "looser", "left out"]

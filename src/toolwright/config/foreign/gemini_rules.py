@@ -6,7 +6,7 @@ from typing import Any
 
 from toolwright.config.foreign.converted import Converted, RuleNote, asking, rule
 from toolwright.config.foreign.found import NotUnderstood
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 
 _EFFECTS = {"allow": "allow", "ask_user": "ask", "deny": "deny"}
 _TOOLS: Mapping[str, tuple[str, ...]] = {

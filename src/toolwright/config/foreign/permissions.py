@@ -11,7 +11,7 @@ from toolwright.config.foreign.converted import Converted
 from toolwright.config.foreign.gemini_rules import gemini_rules
 from toolwright.config.reading import read_text
 from toolwright.errors import ConfigError
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 MOST_FILES = 200

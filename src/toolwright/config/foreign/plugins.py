@@ -8,7 +8,7 @@ from toolwright.config import jsonc
 from toolwright.config.foreign.found import ForeignSetup, NotUnderstood
 from toolwright.config.reading import read_text
 from toolwright.errors import ConfigError
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 PROGRAM = "Claude Code"

@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Any
 
 from toolwright.config.foreign.found import NotUnderstood, require_known
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 _BRACED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")

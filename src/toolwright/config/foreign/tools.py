@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from toolwright.config.foreign.found import NotUnderstood
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 
 PERMISSIONS: dict[str, tuple[str, ...]] = {
     "Read": ("read",),

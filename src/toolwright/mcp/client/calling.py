@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from toolwright.deadline import Deadline, time_limit
 from toolwright.definition import Result, ToolContext
 from toolwright.errors import ToolError
-from toolwright.jsontypes import Json
 from toolwright.mcp.client.client import Ongoing
 from toolwright.mcp.client.content import result_of
 from toolwright.mcp.client.elicitation import elicit
@@ -16,8 +15,9 @@ from toolwright.mcp.client.link import NeedsAuth
 from toolwright.mcp.client.login import login_problem
 from toolwright.mcp.client.tools import tool_id
 from toolwright.mcp.protocol import object_of, text_of
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import RpcClosed, RpcError
 from toolwright.record import record
-from toolwright.rpc import RpcClosed, RpcError
 
 if TYPE_CHECKING:
     from toolwright.mcp.client.server import McpServer
@@ -47,7 +47,7 @@ async def _mended(server: "McpServer", ctx: ToolContext, name: str, error: RpcEr
     """
     problem = login_problem(server, error)
     if isinstance(problem, NeedsAuth) and problem.scope:
-        from toolwright.mcp.client.widening import widen_login
+        from toolwright.mcp.client.scope_upgrade import widen_login
 
         await widen_login(ctx, server, name, problem.scope)
         return True

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ToolError
-from toolwright.jsontypes import Json
 from toolwright.mcp.client.link import Handlers, McpLink, soon
 from toolwright.mcp.protocol import (
     HANDSHAKE,
@@ -22,8 +21,9 @@ from toolwright.mcp.protocol import (
     ourselves,
     text_of,
 )
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import METHOD_NOT_FOUND, RpcClosed, RpcError
 from toolwright.record import record
-from toolwright.rpc import METHOD_NOT_FOUND, RpcClosed, RpcError
 
 PAGES = 1000
 """Pages of a list that are asked for, before it counts as endless."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from toolwright.definition import Attachment, Result
 from toolwright.errors import ToolError
-from toolwright.jsontypes import Json
 from toolwright.mcp.protocol import object_of, text_of
+from toolwright.protocols.json_types import Json
 
 SHOWABLE = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"})
 """What goes to a model as it is."""

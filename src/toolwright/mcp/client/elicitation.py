@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
+from toolwright.calls.request import Option
 from toolwright.definition import ToolContext
-from toolwright.display import visible
-from toolwright.equality import equal
 from toolwright.errors import PermissionDenied
 from toolwright.inbox import Choice
-from toolwright.jsontypes import Json
 from toolwright.mcp.protocol import object_of, text_of
-from toolwright.request import Option
+from toolwright.protocols.json_types import Json
+from toolwright.schema.equality import equal
 from toolwright.services import Questions
+from toolwright.text.display import visible
 
 FIELDS = 20
 """Questions that a server may put at once."""

@@ -6,10 +6,10 @@ from asyncio import StreamReader, StreamWriter, open_connection
 from collections.abc import AsyncIterator
 from typing import Any
 
-from toolwright.frames import LineFraming
-from toolwright.jsontypes import Json
 from toolwright.mcp.client.link import LARGEST, Handlers
-from toolwright.rpc import MCP, Peer
+from toolwright.protocols.framing import LineFraming
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import MCP, Peer
 
 
 class Ends:

@@ -5,8 +5,8 @@ import shlex
 from typing import Protocol, TypeVar
 
 from toolwright.errors import ToolError
+from toolwright.protocols.jsonrpc import Answer, Notified, Peer
 from toolwright.record import record
-from toolwright.rpc import Answer, Notified, Peer
 
 T = TypeVar("T")
 

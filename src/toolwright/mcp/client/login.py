@@ -22,8 +22,8 @@ from toolwright.mcp.client.oauth import (
 )
 from toolwright.mcp.client.tokens import FILE, Grant, Grants
 from toolwright.mcp.protocol import object_of, text_of
+from toolwright.protocols.jsonrpc import RpcError
 from toolwright.record import record
-from toolwright.rpc import RpcError
 
 if TYPE_CHECKING:
     import httpx2

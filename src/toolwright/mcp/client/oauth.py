@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from toolwright.errors import ToolError
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
 from toolwright.mcp.client.challenges import parameters_of
 from toolwright.mcp.client.tokens import Grant
 from toolwright.mcp.protocol import object_of, text_of
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from toolwright.errors import ToolError
 from toolwright.mcp.client.client import McpClient
 from toolwright.mcp.client.login import Login, login_problem
 from toolwright.mcp.protocol import object_of
-from toolwright.rpc import RpcClosed, RpcError
+from toolwright.protocols.jsonrpc import RpcClosed, RpcError
 
 if TYPE_CHECKING:
     from toolwright.mcp.client.server import McpServer

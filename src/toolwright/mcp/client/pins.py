@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from toolwright.diff import unified
 from toolwright.errors import ConfigError
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
+from toolwright.machine.private_files import read_private, update
 from toolwright.mcp.protocol import object_of, text_of
-from toolwright.private import read_private, update
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
+from toolwright.text.diff import unified
 
 FOLDER = "mcp-tools"
 PARTS = ("description", "title", "inputSchema", "annotations")

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from toolwright.mcp.client.link import LARGEST, Handlers
-from toolwright.process.scope import Scopes
-from toolwright.process.spoken import Speech, SpokenProgram
-from toolwright.rpc import MCP
+from toolwright.process.programs.rpc_program import Speech, SpokenProgram
+from toolwright.process.running.scope import Scopes
+from toolwright.protocols.jsonrpc import MCP
 
 
 class ProgramLink:

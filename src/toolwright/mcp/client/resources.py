@@ -9,7 +9,7 @@ from toolwright.errors import ToolError, UsageError
 from toolwright.mcp.client.content import resource
 from toolwright.mcp.client.tools import sanitised
 from toolwright.mcp.protocol import object_of, text_of
-from toolwright.rpc import RpcClosed, RpcError
+from toolwright.protocols.jsonrpc import RpcClosed, RpcError
 
 if TYPE_CHECKING:
     from toolwright.mcp.client.server import McpServer

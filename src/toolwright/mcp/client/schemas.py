@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from toolwright.patterns import is_quick
+from toolwright.schema.patterns import is_quick
 
 TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
 DEEPEST = 40

@@ -10,7 +10,6 @@ from typing import Any, Literal, Protocol
 from toolwright.deadline import time_limit
 from toolwright.definition import Result, Tool, ToolContext
 from toolwright.errors import Kind, ToolError
-from toolwright.jsontypes import Json
 from toolwright.mcp.client.calling import call_tool
 from toolwright.mcp.client.client import McpClient
 from toolwright.mcp.client.known import Known
@@ -19,10 +18,11 @@ from toolwright.mcp.client.login import login_problem
 from toolwright.mcp.client.opening import open_client
 from toolwright.mcp.client.pins import FOLDER, Pins
 from toolwright.mcp.client.tools import BadTool, tool_of
-from toolwright.process.lookup import Lookup
-from toolwright.process.scope import Scopes
+from toolwright.process.programs.lookup import Lookup
+from toolwright.process.running.scope import Scopes
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import RpcClosed, RpcError
 from toolwright.record import record
-from toolwright.rpc import RpcClosed, RpcError
 from toolwright.settings import McpSettings
 
 log = logging.getLogger(__name__)

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 from toolwright.errors import ToolError, UsageError
 from toolwright.events import Bus, Event
 from toolwright.extension import Extension, Hook
-from toolwright.folders import Folders
-from toolwright.jsontypes import Json
+from toolwright.machine.folders import Folders
 from toolwright.mcp.client.resources import mentioned_resources, resource_tools
 from toolwright.mcp.client.server import McpServer, ServerHome, SharedByServers, Status
 from toolwright.mcp.client.shortlist import Shortlist
 from toolwright.mcp.client.tools import sanitised
 from toolwright.mcp.client.tools import tool_id as id_of
 from toolwright.mcp.protocol import object_of, text_of
-from toolwright.process.environment import SECRETS, Withholding
+from toolwright.process.programs.environment import SECRETS, Withholding
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import RpcClosed, RpcError
 from toolwright.record import record
 from toolwright.registry import Registry, ready
-from toolwright.rpc import RpcClosed, RpcError
 from toolwright.session.events import SessionStatus
 from toolwright.session.session import Session
 from toolwright.settings import McpSettings, Settings

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
-from toolwright.jsontext import read_json
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.sse import EventReader
 from toolwright.record import record
-from toolwright.sse import EventReader
 
 if TYPE_CHECKING:
     import httpx2

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ConfigError
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
+from toolwright.machine.private_files import read_private, update
 from toolwright.mcp.protocol import object_of
-from toolwright.private import read_private, update
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 FILE = "mcp-auth.json"

@@ -4,11 +4,11 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable
 
-from toolwright.acts import ActClass
+from toolwright.calls.acts import ActClass
 from toolwright.definition import MAX_NAME, Result, Tool, ToolContext
-from toolwright.jsontypes import Json
 from toolwright.mcp.client.schemas import problem_with, without_slow_patterns
 from toolwright.mcp.protocol import object_of, text_of
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 ALONE = "Tools of MCP servers are called directly."

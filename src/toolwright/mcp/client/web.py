@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urljoin, urlsplit
 
 from toolwright.deadline import time_limit
-from toolwright.jsontypes import Json
 from toolwright.mcp.client.challenges import missing_scope
 from toolwright.mcp.client.ends import Ends
 from toolwright.mcp.client.link import LARGEST, Handlers, soon
 from toolwright.mcp.client.streams import FRUITLESS, Place, messages, parsed
 from toolwright.mcp.protocol import NAMED, header_value, object_of
-from toolwright.rpc import INTERNAL_ERROR, MCP, RpcClosed
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import INTERNAL_ERROR, MCP, RpcClosed
 
 if TYPE_CHECKING:
     import httpx2

@@ -1,7 +1,7 @@
 """Attachments as the protocol has them: pictures, sounds, files and links."""
 
 from toolwright.definition import Attachment
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 
 
 def block_of(attachment: Attachment) -> Json:

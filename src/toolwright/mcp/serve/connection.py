@@ -8,8 +8,6 @@ from dataclasses import field
 from typing import Any
 
 from toolwright.deadline import time_limit
-from toolwright.ids import new_id
-from toolwright.jsontypes import Json
 from toolwright.mcp.client.link import soon
 from toolwright.mcp.protocol import (
     COMPLETE,
@@ -29,9 +27,11 @@ from toolwright.mcp.serve.prompts import completions, prompt_of, prompts_of
 from toolwright.mcp.serve.resources import Offered
 from toolwright.mcp.serve.roots import roots_in, rules_within
 from toolwright.mcp.serve.service import INSTRUCTIONS, Ask, Service, Tell, ToolCaller
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, RpcClosed, RpcError
 from toolwright.record import record
-from toolwright.rpc import INVALID_PARAMS, METHOD_NOT_FOUND, RpcClosed, RpcError
 from toolwright.session.session import Session
+from toolwright.text.ids import new_id
 
 PATIENCE = 600.0
 """Seconds that a call waits for the answer to what it has asked, where no connection holds it."""

@@ -2,11 +2,11 @@
 
 import json
 
-from toolwright.display import visible
 from toolwright.inbox import Choice, Question, Reply
-from toolwright.jsontypes import Json
 from toolwright.mcp.client.elicitation import labels_of
 from toolwright.mcp.protocol import object_of
+from toolwright.protocols.json_types import Json
+from toolwright.text.display import visible
 
 LONGEST = 4000
 """Characters of a difference, or of one argument, that are shown with a question."""

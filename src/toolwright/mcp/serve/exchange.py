@@ -7,9 +7,9 @@ from http import HTTPStatus
 
 from toolwright.http_server.guard import BODY, Receive, Scope, Send
 from toolwright.http_server.refusal import HttpRefusal
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import INVALID_REQUEST
 from toolwright.record import record
-from toolwright.rpc import INVALID_REQUEST
 
 
 class RpcProblem(HttpRefusal):

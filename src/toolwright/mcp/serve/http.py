@@ -12,8 +12,7 @@ from toolwright.errors import ToolwrightError, UsageError
 from toolwright.http_server.guard import Guard, Receive, Scope, Send
 from toolwright.http_server.refusal import HttpRefusal
 from toolwright.http_server.uvicorn_server import Server
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
+from toolwright.machine.own_ports import listen
 from toolwright.mcp.protocol import (
     HEADER_MISMATCH,
     META_VERSION,
@@ -28,9 +27,10 @@ from toolwright.mcp.protocol import (
 from toolwright.mcp.serve.connection import Connection
 from toolwright.mcp.serve.exchange import Exchange, RpcProblem
 from toolwright.mcp.serve.service import Service
-from toolwright.peers import listen
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, MCP, METHOD_NOT_FOUND, RpcError
 from toolwright.record import record
-from toolwright.rpc import INTERNAL_ERROR, INVALID_REQUEST, MCP, METHOD_NOT_FOUND, RpcError
 
 HOST = "127.0.0.1"
 PATH = "/mcp"

@@ -7,10 +7,10 @@ from toolwright.commands import Command, fill_in, given_call, typed_call
 from toolwright.definition import Result
 from toolwright.errors import ToolError, UsageError
 from toolwright.files.search import find_files
-from toolwright.jsontypes import Json
 from toolwright.mcp.protocol import object_of, text_of
 from toolwright.mcp.serve.blocks import block_of
-from toolwright.rpc import INVALID_PARAMS, RpcError
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import INVALID_PARAMS, RpcError
 from toolwright.session.prompt import mentioned
 from toolwright.session.session import Session
 from toolwright.workspace import Workspace

@@ -8,10 +8,10 @@ from inspect import isawaitable
 from urllib.parse import unquote
 
 from toolwright.extension import Resource
-from toolwright.jsontypes import Json
 from toolwright.mcp.protocol import RESOURCE_MISSING
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import INTERNAL_ERROR, RpcError
 from toolwright.record import record
-from toolwright.rpc import INTERNAL_ERROR, RpcError
 
 _PLACE = re.compile(r"\\{(\w+)\\}")
 

@@ -7,21 +7,21 @@ from dataclasses import field
 from typing import Any
 
 from toolwright.app.shown import looks_of
+from toolwright.calls.parts import Running, ToolPart
 from toolwright.deadline import time_limit
 from toolwright.definition import Call, Result, Tool
 from toolwright.errors import ToolError, UnknownTool, UsageError
 from toolwright.events import Event, PartUpdated
 from toolwright.extension import Resource
-from toolwright.ids import new_id
 from toolwright.inbox import NOBODY, Question, Reply
-from toolwright.jsontypes import Json
 from toolwright.mcp.serve.blocks import block_of
 from toolwright.mcp.serve.elicitation import form_of, reply_of
 from toolwright.mcp.serve.undo import undo_tools
-from toolwright.parts import Running, ToolPart
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.registry import ready
 from toolwright.session.session import Session
+from toolwright.text.ids import new_id
 from toolwright.workspace import Workspace
 
 BEAT = 0.5

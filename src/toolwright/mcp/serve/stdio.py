@@ -6,10 +6,10 @@ import stat
 import sys
 
 from toolwright.errors import UsageError
-from toolwright.jsontypes import Json
 from toolwright.mcp.serve.connection import Connection
 from toolwright.mcp.serve.service import Service
-from toolwright.rpc import MCP, Peer
+from toolwright.protocols.json_types import Json
+from toolwright.protocols.jsonrpc import MCP, Peer
 
 
 async def serve_stdio(service: Service) -> None:

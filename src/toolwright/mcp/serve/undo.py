@@ -4,11 +4,11 @@ from typing import Annotated
 
 from toolwright.app.undoing import undo_asked
 from toolwright.definition import Result, Tool, ToolContext, tool
-from toolwright.diff import unified
 from toolwright.errors import ToolError, UsageError
 from toolwright.inbox import WrongAnswer
-from toolwright.session.changes import Changes
-from toolwright.session.undone import Selection
+from toolwright.session.undo.changes import Changes
+from toolwright.session.undo.file_back import Selection
+from toolwright.text.diff import unified
 from toolwright.workspace import Workspace
 
 

@@ -9,10 +9,10 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from toolwright.display import visible
-from toolwright.jsontypes import Json
 from toolwright.models.logins.identity import ProviderLoginFailed, expiry, post, refusal, safe_address, text
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
+from toolwright.text.display import visible
 
 KIND = "device"
 COPILOT = "github-copilot"

@@ -9,10 +9,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
+from toolwright.machine.private_files import read_private
 from toolwright.models.logins.identity import ProviderLoginFailed, expiry, post, refusal, safe_address, text
-from toolwright.private import read_private
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
 
 KIND = "google"
 PROVIDER = "google"

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from toolwright.display import visible
 from toolwright.errors import ToolwrightError
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
-from toolwright.models.http import is_local
+from toolwright.models.transport.endpoint import is_local
+from toolwright.protocols.json_text import read_json
+from toolwright.protocols.json_types import Json
+from toolwright.text.display import visible
 
 if TYPE_CHECKING:
     import httpx2

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from urllib.parse import urlencode
 
 from toolwright.deadline import time_limit
-from toolwright.jsontypes import Json
 from toolwright.mcp.callback import Callback
 from toolwright.models.logins.identity import ProviderLoginFailed, post, refusal, safe_address, text
+from toolwright.protocols.json_types import Json
 
 PROVIDER = "openrouter"
 SERVER = "TOOLWRIGHT_OPENROUTER_URL"

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
-from toolwright.auth import AuthFile
+from toolwright.config.auth import AuthFile
 from toolwright.errors import ConfigError
-from toolwright.jsontypes import Json
 from toolwright.models.logins import device, google
 from toolwright.models.logins.identity import ProviderLoginFailed
 from toolwright.models.model import ModelError
+from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 EARLY = 60.0

@@ -8,18 +8,18 @@ from toolwright.server.routes import (
     lines,
     logins,
     messages,
-    own,
     page,
     programs,
+    project_info,
     prompts,
     pty,
     questions,
     runs,
     sessions,
     streams,
-    surroundings,
+    stubs,
     terminal,
-    unoffered,
+    tw,
     vcs,
     worktrees,
 )
@@ -27,7 +27,7 @@ from toolwright.server.routes import (
 TABLE = Table(
     route
     for module in (
-        surroundings,
+        project_info,
         logins,
         sessions,
         messages,
@@ -39,14 +39,14 @@ TABLE = Table(
         terminal,
         programs,
         pty,
-        own,
+        tw,
         runs,
         lines,
         document,
         page,
         vcs,
         worktrees,
-        unoffered,
+        stubs,
     )
     for route in module.routes.all
 )

@@ -3,11 +3,11 @@
 from typing import Any
 
 from toolwright.definition import Call, Result
-from toolwright.ids import new_id
-from toolwright.jsontypes import Json
+from toolwright.protocols.client_json import to_json
+from toolwright.protocols.json_types import Json
 from toolwright.server.asking import Ask, Routes
 from toolwright.session.session import Session
-from toolwright.wire import to_json
+from toolwright.text.ids import new_id
 
 routes = Routes()
 

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.server.asking import Ask, Route, Routes
 from toolwright.version import VERSION
 

@@ -15,10 +15,10 @@ from toolwright.files.paths import Place
 from toolwright.files.query import PatternError, Query
 from toolwright.files.search import find_files, find_lines
 from toolwright.http_server.refusal import HttpRefusal, bad_request, forbidden, not_found
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.routes.unoffered import location
-from toolwright.session.changes import Changes
+from toolwright.server.routes.stubs import location
+from toolwright.session.undo.changes import Changes
 from toolwright.workspace import Workspace
 
 routes = Routes()

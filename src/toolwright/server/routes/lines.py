@@ -8,10 +8,10 @@ from toolwright.app.outcome import AtScreen, Changes, Lines, Outcome, Pick
 from toolwright.app.own import own_commands
 from toolwright.app.project import LocalProject
 from toolwright.http_server.refusal import bad_request
-from toolwright.jsontypes import Json
+from toolwright.protocols.client_json import to_json
+from toolwright.protocols.json_types import Json
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.routes.own import file_undo
-from toolwright.wire import to_json
+from toolwright.server.routes.tw import file_undo
 
 ROOM: Room = "desk"
 routes = Routes()

@@ -3,14 +3,14 @@
 import asyncio
 from typing import Any
 
-from toolwright.auth import AuthFile
+from toolwright.config.auth import AuthFile
 from toolwright.errors import UsageError
 from toolwright.extensions.plugin_logins import KINDS, Way
 from toolwright.http_server.refusal import bad_request, not_found
-from toolwright.jsontypes import Json
 from toolwright.mcp.client.oauth import LoginFailed
 from toolwright.mcp.client.tokens import FILE, Grants
 from toolwright.models.logins.identity import ProviderLoginFailed
+from toolwright.protocols.json_types import Json
 from toolwright.server.asking import Ask, Routes
 from toolwright.server.routes.programs import mcp_server, mcp_states
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from toolwright.config.schema import config_schema
 from toolwright.http_server.refusal import bad_request, not_found
-from toolwright.jsontypes import Json
 from toolwright.lsp.pool import Slot
-from toolwright.schema import problems_with
+from toolwright.protocols.json_types import Json
+from toolwright.schema.check import problems_with
 from toolwright.server.asking import Ask, Routes
 from toolwright.settings import Settings
 from toolwright.settings.derive import read as read_settings

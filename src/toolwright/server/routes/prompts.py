@@ -15,16 +15,16 @@ from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import Event
 from toolwright.http_server.guard import Receive, Scope, Send
 from toolwright.http_server.refusal import HttpRefusal, bad_request, refusal_of, unusable
-from toolwright.ids import follow_id, is_id, new_id
-from toolwright.jsontypes import Json
 from toolwright.proof.goal import goal_of
+from toolwright.protocols.client_json import json_text, to_json
+from toolwright.protocols.json_types import Json
 from toolwright.server.asking import Ask, Routes
 from toolwright.server.shapes import message_json
 from toolwright.session.budget import budget_of
 from toolwright.session.events import MessageUpdated
 from toolwright.session.prompt import Attached, CommandCall, Prompt
 from toolwright.session.session import Session
-from toolwright.wire import json_text, to_json
+from toolwright.text.ids import follow_id, is_id, new_id
 from toolwright.workspace import Workspace
 
 routes = Routes()

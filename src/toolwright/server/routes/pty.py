@@ -3,7 +3,7 @@
 from typing import Any
 
 from toolwright.http_server.refusal import bad_request
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.server.asking import Ask, Routes
 
 routes = Routes()

@@ -4,10 +4,10 @@ from typing import Any
 
 from toolwright.errors import ToolwrightError
 from toolwright.http_server.refusal import HttpRefusal, not_found
+from toolwright.protocols.client_json import to_json
 from toolwright.server.asking import Ask, Routes
 from toolwright.server.own_runs import OwnRuns
 from toolwright.server.routes.prompts import BODY, prompt_of
-from toolwright.wire import to_json
 
 routes = Routes()
 

@@ -7,12 +7,12 @@ from toolwright.agents import CLIENT
 from toolwright.app.undoing import revert, session_changes, turn_changes, unrevert
 from toolwright.errors import UsageError
 from toolwright.http_server.refusal import not_found, unusable
-from toolwright.jsontypes import Json
+from toolwright.protocols.client_json import to_json
+from toolwright.protocols.json_types import Json
 from toolwright.server.asking import Ask, Routes
 from toolwright.server.frames import relative_change, session_json
 from toolwright.session.session import Session
 from toolwright.session.sessions import session_rules
-from toolwright.wire import to_json
 from toolwright.workspace import Workspace
 
 routes = Routes()

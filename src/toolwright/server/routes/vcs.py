@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.app.branch import branch_of
-from toolwright.diff import unified
 from toolwright.http_server.refusal import HttpRefusal, bad_request, forbidden
-from toolwright.plainfile import read_start
-from toolwright.process.child import run_child
+from toolwright.machine.plain_files import read_start
+from toolwright.process.running.child import run_child
 from toolwright.record import record
 from toolwright.server.asking import Ask, Routes
+from toolwright.text.diff import unified
 from toolwright.workspace import Workspace
 
 routes = Routes()

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.http_server.refusal import bad_request, not_found
-from toolwright.jsontypes import Json
+from toolwright.protocols.json_types import Json
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.routes.surroundings import project_id
+from toolwright.server.routes.project_info import project_id
 from toolwright.server.routes.vcs import Git
 
 routes = Routes()

@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from toolwright.acts import OUTWARD, RANKS, Act
-from toolwright.jsontext import read_json
-from toolwright.plainfile import read_start
-from toolwright.shell.aliases import commands_behind
-from toolwright.shell.analysis import LONGEST, Analysis, Command, analyse
+from toolwright.calls.acts import OUTWARD, RANKS, Act
+from toolwright.machine.plain_files import read_start
+from toolwright.protocols.json_text import read_json
+from toolwright.shell.analysis.analysis import LONGEST, Analysis, Command, analyse
+from toolwright.shell.analysis.git_aliases import commands_behind
+from toolwright.shell.analysis.scripts import is_for_a_shell
 from toolwright.shell.outward.classify import INTERPRETER
 from toolwright.shell.outward.line import RUN_TEXTS, acts_of
 from toolwright.shell.outward.names import plain_program
-from toolwright.shell.scripts import is_for_a_shell
-from toolwright.shell.shells import SHELLS
+from toolwright.shell.walk.shells import SHELLS
 
 TEXTS = 40
 """How many scripts, recipes and aliases one line is followed through."""

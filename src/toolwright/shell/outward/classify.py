@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 
-from toolwright.acts import OUTWARD, RANKS, Act, strictest
+from toolwright.calls.acts import OUTWARD, RANKS, Act, strictest
 from toolwright.shell.outward.code import of_code
 from toolwright.shell.outward.http import by_method, calls_http, hosts, is_here
 from toolwright.shell.outward.names import by_name_of_script, by_verb_of_unknown, is_script, is_unknown, plain_program

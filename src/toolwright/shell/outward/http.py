@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from toolwright.acts import ActClass
+from toolwright.calls.acts import ActClass
 from toolwright.shell.outward.rows import Fit, fits_option
 from toolwright.shell.outward.table import Program
 from toolwright.shell.outward.words import Words

@@ -4,18 +4,18 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from toolwright.acts import OUTWARD, RANKS, Act, ActClass, strictest
+from toolwright.calls.acts import OUTWARD, RANKS, Act, ActClass, strictest
 from toolwright.record import record
-from toolwright.shell.analysis import Analysis, Command, analyse
-from toolwright.shell.arguments import names
-from toolwright.shell.findings import Touch
-from toolwright.shell.languages import plain_name
+from toolwright.shell.analysis.analysis import Analysis, Command, analyse
 from toolwright.shell.outward.classify import INTERPRETER, act_of
 from toolwright.shell.outward.http import is_loopback
 from toolwright.shell.outward.rows import Fit
-from toolwright.shell.plain import PLAIN, QUIET
-from toolwright.shell.shells import SHELLS
-from toolwright.shell.wrappers import WRAPPERS
+from toolwright.shell.programs.arguments import names
+from toolwright.shell.programs.languages import plain_name
+from toolwright.shell.programs.plain import PLAIN, QUIET
+from toolwright.shell.programs.wrappers import WRAPPERS
+from toolwright.shell.state.findings import Touch
+from toolwright.shell.walk.shells import SHELLS
 
 _RUNS_TEXT = re.compile(r"-\w*c")
 """The option by which a shell runs its next word, whose commands are among the line's."""

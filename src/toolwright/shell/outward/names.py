@@ -5,13 +5,13 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from toolwright.acts import ActClass
-from toolwright.shell.arguments import names
-from toolwright.shell.builtins import BUILTINS
+from toolwright.calls.acts import ActClass
 from toolwright.shell.outward.rows import Fit
-from toolwright.shell.programs import is_listed
-from toolwright.shell.shells import SHELLS
-from toolwright.shell.wrappers import WRAPPERS
+from toolwright.shell.programs.arguments import names
+from toolwright.shell.programs.files_of import is_listed
+from toolwright.shell.programs.wrappers import WRAPPERS
+from toolwright.shell.walk.builtins import BUILTINS
+from toolwright.shell.walk.shells import SHELLS
 
 _VERSION = re.compile(r"(?<=\w)@[\w.^~-]+$")
 _SCRIPT = re.compile(r".+\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|php)")

@@ -2,7 +2,7 @@
 
 import re
 
-from toolwright.acts import ActClass
+from toolwright.calls.acts import ActClass
 
 _STATEMENT = re.compile(r"(?:--[^\n]*(?:\n|$)|/\*.*?\*/|[\s;(]|\\[gG])+", re.DOTALL)
 _QUOTED = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\$\$.*?\$\$", re.DOTALL)

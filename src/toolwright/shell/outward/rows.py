@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from toolwright.acts import RANKS, ActClass
+from toolwright.calls.acts import RANKS, ActClass
 from toolwright.record import record
 from toolwright.shell.outward.table import Program, Row, verbs
 from toolwright.shell.outward.words import Option, Words

@@ -23,7 +23,7 @@ from dataclasses import field
 from functools import cache
 from importlib.resources import files
 
-from toolwright.acts import CLASSES, ActClass
+from toolwright.calls.acts import CLASSES, ActClass
 from toolwright.record import record
 
 

@@ -1,0 +1,1 @@
+"""The work of larger commands: records, rules, packages, logins, other programs' settings."""

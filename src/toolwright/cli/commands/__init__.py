@@ -1,0 +1,1 @@
+"""The commands of tw, one module for each."""

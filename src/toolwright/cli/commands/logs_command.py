@@ -1,0 +1,24 @@
+"""tw logs: what was said and done in a run in the background."""
+
+from toolwright.app.runs import Runs
+from toolwright.cli.commands import session_command
+from toolwright.cli.options import Parser, parser
+from toolwright.machine.folders import Folders
+
+
+def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    run = Runs.of(Folders.of()).named(options.run)
+    more = ["--last", str(options.last)] if options.last else []
+    return session_command.main(["show", run.session, *more, "--directory", run.directory])
+
+
+def _parser() -> Parser:
+    made = parser(
+        "logs",
+        "Show what was said and done in a run in the background so far. tw attach follows it.",
+        examples="  tw logs quiet-heron\n  tw logs last --last 4",
+    )
+    made.add_argument("run", help="its name or id, or last; the beginning is enough")
+    made.add_argument("--last", type=int, default=0, metavar="N", help="only the last N messages")
+    return made

@@ -1,0 +1,34 @@
+"""The full-screen conversation: started with its first frame, and the project opened behind it."""
+
+import argparse
+
+from toolwright.app.opened import Opened
+from toolwright.cli.output import say
+from toolwright.terminal.background import Background
+from toolwright.tui.app import Conversation
+
+
+def talk_on_full_screen(options: argparse.Namespace) -> int:
+    background = Background()
+    projects: list[Opened] = []
+
+    async def opening() -> Opened:
+        from toolwright.cli.conversation.opening import open_project
+
+        projects.append(opened := await open_project(options))
+        return opened
+
+    app = Conversation(background, opening)
+    try:
+        code = app.run(inline=options.inline)
+    finally:
+        for opened in projects:
+            background.wait(_closed(opened))
+        background.close()
+    if app.talk is not None and app.talk.session is not None:
+        say(f"{projects[0].again} --session {app.talk.session.id} goes on with it")
+    return app.return_code or 0 if code is None else code
+
+
+async def _closed(opened: Opened) -> None:
+    await opened.close()

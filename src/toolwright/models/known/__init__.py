@@ -1,0 +1,1 @@
+"""Models as they are known: the catalogue, their limits and prices, how each is best asked."""

@@ -1,0 +1,1 @@
+"""HTTP to providers: connections, certificates, refusals, retries, the next model in line."""

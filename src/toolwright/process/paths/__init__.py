@@ -1,0 +1,1 @@
+"""Paths that boxes look after: git folders, settings, hidden files, sockets; looked at safely."""

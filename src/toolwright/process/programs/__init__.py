@@ -1,0 +1,1 @@
+"""Programs of our own need: looked up safely, given an environment, spoken to."""

@@ -1,0 +1,1 @@
+"""JSON Schema: what is wrong with a value, told in one line for each problem."""

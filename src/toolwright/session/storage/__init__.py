@@ -1,0 +1,1 @@
+"""Storage of sessions: in memory or in SQLite, chained, searched, copied, bundled."""

@@ -1,0 +1,1 @@
+"""Programs: what each does with its options and operands."""

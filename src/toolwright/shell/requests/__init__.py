@@ -1,0 +1,1 @@
+"""The permissions that a command line needs: for its paths, and for its commands."""

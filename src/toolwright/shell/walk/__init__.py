@@ -1,0 +1,1 @@
+"""The walk through a script: every statement in every branch, with what is known by then."""

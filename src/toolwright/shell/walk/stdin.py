@@ -1,0 +1,91 @@
+"""What a command finds on its standard input, where that can be told."""
+
+import re
+from collections.abc import Sequence
+
+from toolwright.record import record
+from toolwright.shell.grammar.nodes import Redirect, Simple, Statement
+from toolwright.shell.programs.printed_paths import listed
+from toolwright.shell.state.state import Field, State, literal
+from toolwright.shell.walk.expand import expand_all, value_of
+
+
+@record(frozen=True, slots=True)
+class Feed:
+    """Either the very text, or the paths that a listing names."""
+
+    text: Field | None = None
+    paths: tuple[Field, ...] = ()
+
+
+def fed_by(redirects: Sequence[Redirect], state: State) -> Feed | None:
+    """The text of a here-document or here-string that goes to standard input; unknown if anything else does."""
+    for redirect in reversed(redirects):
+        if redirect.descriptor not in ("", "0") or (not redirect.descriptor and redirect.operator[0] != "<"):
+            continue
+        if redirect.body is not None:
+            return Feed(value_of(redirect.body, state))
+        if redirect.operator == "<<<":
+            return Feed(_with_line_end(value_of(redirect.target, state)))
+        return Feed()
+    return None
+
+
+def _with_line_end(value: Field) -> Field:
+    return Field(value.spelled + "\n", tuple(text + "\n" for text in value.texts), value.known, value.glob)
+
+
+def output_of(statement: Statement, state: State, feed: Feed | None) -> Feed:
+    """What a statement passes down the pipe; known only of commands that no function stands for."""
+    if not isinstance(statement, Simple) or not statement.words or statement.assignments:
+        return Feed()
+    argv = expand_all(statement.words, state)
+    if not argv or not argv[0].exact or argv[0].text in state.functions:
+        return Feed()
+    name, *arguments = argv
+    if name.text == "cat" and not arguments and all(one.operator[0] == "<" for one in statement.redirects):
+        return fed_by(statement.redirects, state) or Feed()
+    if any(one.descriptor != "2" or one.operator not in (">", ">>") for one in statement.redirects):
+        return Feed()
+    match name.text:
+        case "echo":
+            return Feed(_echoed(arguments))
+        case "printf":
+            return Feed(_printed(arguments))
+        case "head" | "tail" | "sort" | "uniq" | "tac" | "shuf" | "grep" if feed is not None and feed.paths:
+            return feed if _only_filters(name.text, arguments) else Feed()
+        case _:
+            return Feed(paths=listed(argv) or ())
+
+
+def _only_filters(name: str, arguments: Sequence[Field]) -> bool:
+    """Whether a filter passes on some of its lines as they are, and reads nothing else."""
+    operands = [one for one in arguments if not one.spelled.startswith("-") and not one.text.isdecimal()]
+    told = all(one.exact for one in arguments)
+    options = "".join(one.text for one in arguments if one.text.startswith("-"))
+    return (
+        told and len(operands) <= (name == "grep") and not set(options) & set("oc" if name in ("grep", "uniq") else "o")
+    )
+
+
+def _echoed(arguments: Sequence[Field]) -> Field | None:
+    if any(one.text.startswith("-") or "\\" in one.spelled for one in arguments):
+        return None
+    text = " ".join(one.spelled for one in arguments) + "\n"
+    return Field(text, (text,), known=all(one.exact for one in arguments))
+
+
+def _printed(arguments: Sequence[Field]) -> Field | None:
+    """`printf` with a plain text, or with `%s` for its arguments: the very characters it would print."""
+    if not arguments or not all(one.exact for one in arguments):
+        return None
+    form, *values = [one.text for one in arguments]
+    pieces = re.split(r"(%s|\\n)", form)
+    wanted = pieces.count("%s")
+    if any("%" in piece or "\\" in piece for piece in pieces[::2]) or form.startswith("-") or (values and not wanted):
+        return None
+    text, left = "", iter(values)
+    for _ in range(max(1, -(-len(values) // wanted)) if wanted else 1):
+        for piece in pieces:
+            text += next(left, "") if piece == "%s" else "\n" if piece == "\\n" else piece
+    return literal(text)

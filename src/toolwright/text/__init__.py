@@ -1,0 +1,1 @@
+"""Short work on texts: compared, matched by wildcards, shown safely, and ids."""

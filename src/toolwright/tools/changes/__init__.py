@@ -1,0 +1,1 @@
+"""Changes of files by tools: worked out in memory, asked for, made, reported."""

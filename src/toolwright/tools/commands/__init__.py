@@ -1,0 +1,1 @@
+"""Commands of the bash tool: asked for, boxed, run, and made undoable."""
