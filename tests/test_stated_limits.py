@@ -66,7 +66,7 @@ session.storage.on_disk     VERSION              2            an older program m
 session.storage.writer      PATIENCE             8.0          seconds to wait for another process that writes
 models.transport.endpoint   SILENCE              300.0        a provider that says nothing for so long is given up
 models.transport.endpoint   SHORTEST_KEY         6            a shorter key would mask half of an error's text
-models.transport.connectionsCONNECT              30.0         seconds to reach a provider
+models.transport.connections CONNECT              30.0         seconds to reach a provider
 models.transport.fallback   PATIENCE             2            failures before the next model takes over
 models.transport.fallback   AWAY                 300.0        seconds until the first is tried again
 models.formats.wire         LEAST_ROOM           256          tokens left for an answer
@@ -131,7 +131,7 @@ web.exchange                CONNECT              5.0          seconds for one ad
 permission.slips            SHORTEST             4            a shorter name that differs is another name
 cli.commands.gc_command     DAYS                 90           days that a session is kept which nobody goes back to
 cli.run.input               MOST                 10_000_000   more on standard input is refused
-cli.commands.session_commandMOST_IMPORTED        500_000_000  characters of a session that is imported
+cli.commands.session_command MOST_IMPORTED        500_000_000  characters of a session that is imported
 cli.commands.trust_command  NOT_TRUSTED          1            the exit code that scripts ask for
 app.history                 REMEMBERED           500          prompts that the arrow keys bring back
 app.history                 LARGEST              10_000       a longer one is not remembered

@@ -55,12 +55,13 @@ async def write(
     change = Change(place=place, before=None if old is None else old.data, after=after)
     outcomes = await files.commit([change], session_id=ctx.session_id, call_id=ctx.call_id)
     written, difference = await _as_written(files, outcomes[0], after, content)
+    diff = metadata["diff"] if written == content else await _diff(place, shown, written)
     output = " ".join([_summary(place, written, existed=old is not None), *remarks]) + difference
     return Result(
         with_remarks(output, outcomes),
         title=place.relative,
         metadata={"diagnostics": diagnostics(outcomes), "filepath": str(place.path), "exists": old is not None}
-        | ({"diff": metadata["diff"]} if old is not None else {}),
+        | ({"diff": diff} if old is not None else {}),
     )
 
 
