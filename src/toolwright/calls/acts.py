@@ -28,17 +28,17 @@ class Act:
     words: tuple[str, ...] = ()
     """The words that say so, with the program's name first."""
     on: str = ""
-    """What it acts on, for people."""
+    """The thing it acts on, for people."""
     to: tuple[str, ...] = ()
     """Whom it reaches, as the call names them: hosts, addresses, people."""
     things: tuple[tuple[str, str], ...] = ()
-    """What it changes, as arguments of a tool name it: each with the name of its argument."""
+    """The things it changes, as arguments of a tool name them: each with the name of its argument."""
     foreign: bool = False
-    """Whether others have written what it brings."""
+    """True if others have written what it brings."""
     unnamed: str = ""
     """Why it is asked about whatever the rules allow: what nobody has named, and which text did. See `flows/`."""
     forbidden: bool = False
-    """Whether that is refused, since a secret was seen."""
+    """True if that is refused, since a secret was seen."""
 
     def is_named_by(self, pattern: str) -> bool:
         """Return whether a pattern that fits spells out all the words that say so, and leaves none to a wildcard."""

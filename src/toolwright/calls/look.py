@@ -18,18 +18,18 @@ class Look:
     """A tool's word on how its calls are shown. Surfaces know it by this alone, not by its name."""
 
     verb: str = ""
-    """What it does, in a word or two, such as Edit; its id if empty."""
+    """Its name in a word or two, such as Edit; its id if empty."""
     kind: Kind | Callable[[Arguments], Kind] = "other"
     subject: str | Callable[[Arguments], str] = ""
     """The argument that says what a call is about; the first text if none is named."""
     place: str | Callable[[Arguments], Sequence[str]] = ""
     """The argument that names the file or folder it is about."""
     act: str = ""
-    """What somebody wants who calls it: `run a command`; in braces what stands for the subject: `change {a file}`."""
+    """The wish of its caller: `run a command`; in braces what stands for the subject: `change {a file}`."""
     quiet: bool = False
-    """Whether its output is for the model alone, since a person sees otherwise what it has done."""
+    """True if its output is for the model alone, since a person sees otherwise what it has done."""
     lasting: bool = False
-    """Whether its beginning is worth showing, because its end may be far off."""
+    """True if its beginning is worth showing, because its end may be far off."""
     child: str = ""
     """The entry of its metadata that names the session in which its work is done, where it is handed down."""
 
@@ -69,7 +69,7 @@ class CallView:
 
     verb: str
     subject: str = ""
-    """What it is about, in one line."""
+    """Its subject, in one line."""
     title: str = ""
     """The whole in one line."""
     kind: str = "other"
@@ -78,7 +78,7 @@ class CallView:
     """Lines that it has added to files, where that is known."""
     deletions: int | None = None
     note: str = ""
-    """How it went, in a word or two."""
+    """Its outcome, in a word or two."""
     quiet: bool = False
     lasting: bool = False
     child: str = ""

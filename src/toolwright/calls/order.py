@@ -32,7 +32,7 @@ class CallOrder:
 
     _places: dict[str, WaitingCall] = field(default_factory=dict[str, WaitingCall])
     is_shared: bool = False
-    """Whether more than one call is in line."""
+    """True if more than one call is in line."""
 
     @contextmanager
     def place(self, tool: Tool, call: Call, parent: str = "") -> Iterator[WaitingCall]:
@@ -74,7 +74,7 @@ def _file(argument: str, arguments: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _meet(one: str | None, other: str | None) -> bool:
-    if one is None or other is None:
+def _meet(name: str | None, other_name: str | None) -> bool:
+    if name is None or other_name is None:
         return False
-    return ANY in (one, other) or one == other
+    return ANY in (name, other_name) or name == other_name

@@ -97,9 +97,9 @@ class ToolPart(Part):
     parent_call_id: str | None = None
     """The call that made this one, such as a batch; the model sees it only through that call's result."""
     metadata: Json | None = None
-    """What the provider wants back with the call."""
+    """Data that the provider wants back with the call."""
     decisions: tuple[Json, ...] | None = None
     """Why it was allowed or not: what was asked for, the rule that decided, and what a person answered."""
     shown: CallView | None = None
-    """How a person is shown it. Told with the part, not stored."""
+    """The call as a person is shown it. Told with the part, not stored."""
     type: Literal["tool"] = "tool"

@@ -21,13 +21,13 @@ class PathPattern(str):
     spellings: tuple[str, ...]
     aliases: tuple[str, ...]
     path: Path | None
-    """Where it leads; None for what is no file of this machine."""
+    """Its place on disk; None for what is no file of this machine."""
 
     def __new__(
-        cls, shown: str, also: Iterable[str] = (), aliases: Iterable[str] = (), path: Path | None = None
+        cls, text: str, also: Iterable[str] = (), aliases: Iterable[str] = (), path: Path | None = None
     ) -> Self:
-        self = super().__new__(cls, shown)
-        self.spellings = tuple(dict.fromkeys((shown, *also)))
+        self = super().__new__(cls, text)
+        self.spellings = tuple(dict.fromkeys((text, *also)))
         self.aliases = tuple(dict.fromkeys(aliases))
         self.path = path
         return self
@@ -39,8 +39,8 @@ class HostPattern(PathPattern):
     __slots__ = ("hosts",)
     hosts: tuple[str, ...]
 
-    def __new__(cls, shown: str, also: Iterable[str] = (), hosts: Iterable[str] = ()) -> Self:
-        self = super().__new__(cls, shown, also)
+    def __new__(cls, text: str, also: Iterable[str] = (), hosts: Iterable[str] = ()) -> Self:
+        self = super().__new__(cls, text, also)
         self.hosts = tuple(hosts)
         return self
 
@@ -55,19 +55,19 @@ class Below:
 
     folder: PathPattern
     names: tuple[str, ...] = ()
-    """What is in it now, from there."""
+    """The names in it now, from there."""
     complete: bool = True
-    """Whether those are all the names there are."""
+    """True if those are all the names there are."""
     certain: bool = True
-    """Whether all of it is touched, or only something in it, nobody knows what."""
+    """True if all of it is touched; else only something in it, nobody knows what."""
     grows: bool = True
-    """Whether a name that is not there yet may come to be in it."""
+    """True if a name that is not there yet may come to be in it."""
     listed: bool = False
-    """Whether the names are what a listing in the line itself comes to."""
+    """True if the names are what a listing in the line itself comes to."""
     broad: bool = False
-    """Whether it is so much that only what rules say of fixed places in it counts."""
+    """True if it is so much that only what rules say of fixed places in it counts."""
     guarded: bool = False
-    """Whether a box keeps what no setting gives away: our settings and git's own files."""
+    """True if a box keeps what no setting gives away: our settings and git's own files."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class Request:
 
     permission: str
     patterns: tuple[str, ...]
-    """What the user is shown, and what rules are matched against."""
+    """The things asked for: shown to the user, and matched against rules."""
     always: tuple[str, ...] = ("*",)
     """The patterns that a lasting approval would store; empty where none may be offered."""
     always_reading: tuple[str, ...] = ()
@@ -88,17 +88,17 @@ class Request:
     only_read: tuple[str, ...] = ()
     """Of the patterns, those that are read and not changed, for which an approval to read is enough."""
     suspected: tuple[str, ...] = ()
-    """What may be done but need not be: counts only where a rule speaks of it by name, and then asks."""
+    """Things that may be done but need not be: they count only where a rule speaks of them by name, and then ask."""
     below: tuple[Below, ...] = ()
     """Folders with all that is in them."""
     acts: Mapping[str, Act] = field(default_factory=dict[str, Act])
-    """What some of the patterns do beyond this machine: judged with them, by the rules about `act`."""
+    """Acts beyond this machine, by the pattern that does them: judged with it, by the rules about `act`."""
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What helps a person to decide, such as the difference an edit makes; it decides nothing itself."""
+    """Help for a person who decides, such as the difference an edit makes; it decides nothing itself."""
     must_ask: bool = False
     """Set where not all of it could be understood: what the rules allow is asked about all the same."""
     contained: bool = False
-    """Whether a complete box contains it: then what is not understood is asked about only where rules restrict."""
+    """True if a complete box contains it: then what is not understood is asked about only where rules restrict."""
     title: str = ""
     """The call in one line, where its tool can say it better than its patterns."""
 

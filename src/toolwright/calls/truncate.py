@@ -209,7 +209,7 @@ class Truncator:
     def _make_room(self) -> None:
         """Delete the oldest beyond the cap."""
         room = CAP
-        for path, status in sorted(self._outputs(), key=lambda one: one[1].st_mtime, reverse=True):
+        for path, status in sorted(self._outputs(), key=lambda output: output[1].st_mtime, reverse=True):
             room -= status.st_size
             if room < 0:
                 path.unlink(missing_ok=True)
