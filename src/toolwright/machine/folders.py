@@ -1,4 +1,4 @@
-"""Where things are kept: the user's folders, by the XDG rules, and what lies in them."""
+"""The user's folders, by the XDG rules, and what lies in them."""
 
 import functools
 import os
@@ -23,12 +23,12 @@ class Folders:
     home: Path
     config: Path
     reference_config: Path
-    """Where the reference keeps its configuration, which is read as well."""
+    """The folder of the reference's configuration, which is read as well."""
     data: Path
     reference_data: Path
     cache: Path
     state: Path
-    """What is true while a program of ours runs: where servers are and what they want."""
+    """State of running programs of ours: where servers are and what they want."""
 
     @classmethod
     def of(cls, environment: Mapping[str, str] = os.environ) -> "Folders":
@@ -57,7 +57,7 @@ class Folders:
 
     @property
     def copies(self) -> Path:
-        """Where copies of projects stand: beside the data, for commands work in them."""
+        """Return the folder of copies of projects: beside the data, for commands work in them."""
         return self.data.with_name(f"{NAME}-copies")
 
     @property

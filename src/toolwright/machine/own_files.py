@@ -32,9 +32,9 @@ FAMILIES: Final = ("opencode", NAME)
 MANAGED_VARIABLE: Final = "TOOLWRIGHT_MANAGED_CONFIG"
 """Names a file with the administrator's settings."""
 TEMPORARY: Final = (f"{NAME}-", "tw-ray-")
-"""How the names of all begin that we make in the system's temporary folder."""
+"""Beginnings of all names that we make in the system's temporary folder."""
 PROBE: Final = f".{NAME}-"
-"""How the names of folders begin that are made for a moment above ours, to see whether anything can be made there."""
+"""The beginning of names of folders made for a moment above ours, to see whether anything can be made there."""
 STORES: Final = (
     *(".cache", ".npm", ".yarn", ".local/share/pnpm/store", ".bun/install/cache", ".local/share/uv", ".cargo"),
     *("go/pkg", ".m2/repository", ".gradle/caches", ".nuget/packages", ".bundle/cache"),

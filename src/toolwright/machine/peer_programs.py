@@ -34,7 +34,7 @@ class PeerJudge:
     def __init__(self) -> None:
         self._mark = _own_mark()
         self._known: list[int] = []
-        """Who came last, and is looked at first: most connections are of one browser. No more is taken from it."""
+        """Programs that came last, looked at first: most connections are of one browser. No more is taken from it."""
 
     def refusal(self, connection: socket.socket, *, tunnel: bool = False) -> str:
         """Say why a connection is refused; empty if it may go on to the secret.

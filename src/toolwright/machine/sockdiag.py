@@ -28,7 +28,7 @@ _ENDS_AT: Final = _HEADER.size + 4
 _OWNER_AT: Final = _ENDS_AT + _ENDS.size
 _TABLES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _MAPPED: Final = bytes(10) + b"\xff\xff"
-"""How an address of IPv4 begins where it is written as one of IPv6."""
+"""The beginning of an address of IPv4 that is written as one of IPv6."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -79,10 +79,10 @@ def find(peer: SocketEnd, own: SocketEnd) -> OtherEnd | None:
     return _read(answer) if answer else None
 
 
-def _asked(one: SocketEnd, other: SocketEnd) -> bytes:
+def _asked(end: SocketEnd, other_end: SocketEnd) -> bytes:
     """Ask for exactly one socket, which takes as long however many there are; empty if there is none."""
-    ends = _ENDS.pack(_number(one), _number(other), one.address, other.address, one.scope, _ANY_COOKIE)
-    question = _QUESTION.pack(one.family, _TCP, 0, 0, _ANY_STATE) + ends
+    ends = _ENDS.pack(_number(end), _number(other_end), end.address, other_end.address, end.scope, _ANY_COOKIE)
+    question = _QUESTION.pack(end.family, _TCP, 0, 0, _ANY_STATE) + ends
     header = _HEADER.pack(_HEADER.size + len(question), _BY_FAMILY, _REQUEST, 1, 0)
     try:
         with socket.socket(_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _SOCK_DIAG) as kernel:
@@ -93,7 +93,7 @@ def _asked(one: SocketEnd, other: SocketEnd) -> bytes:
     if len(answer) < _OWNER_AT + _OWNER.size or _HEADER.unpack_from(answer)[1] != _BY_FAMILY:
         return b""
     # A socket that listens there is named in the place of one that is gone; it has no other end.
-    return answer if _ENDS.unpack_from(answer, _ENDS_AT)[1] == _number(other) else b""
+    return answer if _ENDS.unpack_from(answer, _ENDS_AT)[1] == _number(other_end) else b""
 
 
 def _read(answer: bytes) -> OtherEnd | None:
