@@ -61,13 +61,13 @@ def host_of(text: str) -> str:
 
 
 def says(text: str, name: str) -> bool:
-    """Whether a text has a name as a whole word, in letters of any case."""
+    """Tell whether a text has a name as a whole word, in letters of any case."""
     return bool(name) and re.search(rf"(?<![\w.@-]){re.escape(name)}(?![\w@-])", text, re.IGNORECASE) is not None
 
 
 @record(slots=True)
 class OwnRecords:
-    """What the user's own records, which no stranger writes, call an address, or a thing that has an id."""
+    """Names by which the user's own records, which no stranger writes, call an address, or a thing that has an id."""
 
     names: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
@@ -81,7 +81,7 @@ class OwnRecords:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Named:
-    """What the person has said, what the user's own records and trusted files say, what the session has made."""
+    """Names from what the person has said, the user's own records and trusted files, and what the session has made."""
 
     prompts: str = ""
     trusted: str = ""
@@ -99,10 +99,10 @@ class Named:
             missing += [] if all(says(self.prompts, verb) for verb in verbs) else [f"`{' '.join(act.words)}`"]
         return tuple(dict.fromkeys(missing))
 
-    def _names(self, one: str) -> bool:
-        spellings = {one, one.removeprefix("www."), *self.records.names_of(one)}
-        said = any(says(self.prompts, spelling) for spelling in spellings) or says(self.trusted, one)
-        return said or any(spells(pattern, one) for pattern in self.allowed)
+    def _names(self, name: str) -> bool:
+        spellings = {name, name.removeprefix("www."), *self.records.names_of(name)}
+        is_said = any(says(self.prompts, spelling) for spelling in spellings) or says(self.trusted, name)
+        return is_said or any(spells(pattern, name) for pattern in self.allowed)
 
     def _names_thing(self, argument: str, value: str) -> bool:
         if not _ID.fullmatch(argument):

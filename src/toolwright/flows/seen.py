@@ -1,4 +1,4 @@
-"""What a session has seen, by the records of its calls: texts that others wrote, secrets, what it has made. Pure."""
+"""Things a session has seen, by the records of its calls: texts that others wrote, secrets, what it has made. Pure."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -31,7 +31,7 @@ class Source:
     call_id: str
     session_id: str
     hosts: tuple[str, ...] = ()
-    """Where it came from, if it is no text of others where those are the user's own."""
+    """Its origin, if it is no text of others where those are the user's own."""
 
     def __str__(self) -> str:
         return f"{self.subject} ({self.tool})" if self.subject else self.tool
@@ -39,7 +39,7 @@ class Source:
 
 @record(slots=True)
 class Seen:
-    """What has been seen so far; it only grows."""
+    """All that has been seen so far; it only grows."""
 
     sources: dict[str, Source] = field(default_factory=dict[str, Source])
     """By the id of their call."""
@@ -49,7 +49,7 @@ class Seen:
     """The ids of what calls have made that change nothing but the user's own things."""
 
     certain: bool = False
-    """Whether any of the texts was written by others wherever it came from."""
+    """True if any of the texts was written by others wherever it came from."""
 
     def add(self, other: "Seen") -> None:
         """Have seen what another has as well."""
@@ -63,10 +63,10 @@ class Seen:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Circumstances:
-    """What must be known beside the record of a call."""
+    """Facts needed beside the record of a call."""
 
     trusted: bool
-    """Whether the project is."""
+    """True if the project is trusted."""
     secret_variables: Collection[str] = ()
     """Variables that commands are given though they look like keys."""
 
@@ -112,20 +112,20 @@ def _reached(part: ToolPart) -> Iterator[str]:
     """The hosts that a command has reached, where it went through our door."""
     metadata = part.state.metadata if isinstance(part.state, Completed | Failed) else None
     listed = (metadata or {}).get("network")
-    for one in listed if isinstance(listed, list) else ():
-        if isinstance(one, dict) and isinstance(to := one.get("to"), str):
+    for exchange in listed if isinstance(listed, list) else ():
+        if isinstance(exchange, dict) and isinstance(to := exchange.get("to"), str):
             yield to.rpartition(":")[0].strip("[]")
 
 
 def _secrets(part: ToolPart, around: Circumstances) -> Iterator[str]:
     """Files that hold keys or that a person was asked about by name, and variables that are kept from commands."""
-    for one in part.decisions or ():
-        if one.get("permission") == "read" and one.get("action") != "deny" and one.get("reply") != "reject":
-            pattern = str(one.get("pattern"))
-            asked = one.get("reply") is not None and not str(one.get("rule", "")).startswith(("read *:", "* *:"))
+    for entry in part.decisions or ():
+        if entry.get("permission") == "read" and entry.get("action") != "deny" and entry.get("reply") != "reject":
+            pattern = str(entry.get("pattern"))
+            asked = entry.get("reply") is not None and not str(entry.get("rule", "")).startswith(("read *:", "* *:"))
             if asked or is_secret_file(pattern):
                 yield pattern
     if part.tool == "bash" and around.secret_variables and isinstance(part.state, Completed | Failed):
         command = str(part.state.input.get("command") or "")
-        shown = [name for name in around.secret_variables if re.search(rf"\b{re.escape(name)}\b", command)]
-        yield from shown or (around.secret_variables if _ENVIRONMENT.search(command) else ())
+        named = [name for name in around.secret_variables if re.search(rf"\b{re.escape(name)}\b", command)]
+        yield from named or (around.secret_variables if _ENVIRONMENT.search(command) else ())
