@@ -1,1 +1,1 @@
-"""Who may do what: rules that decide, a gate that asks, an explanation of every answer."""
+"""Permissions: rules that decide, a gate that asks, an explanation of every answer."""

@@ -29,7 +29,7 @@ class Approval:
     permission: str
     pattern: str
     reading: bool = False
-    """Whether it is for reading alone. Only folders outside the project have such."""
+    """True if it is for reading alone. Only folders outside the project have such."""
 
     @classmethod
     def written(cls, permission: str, text: str) -> "Approval":
@@ -43,7 +43,7 @@ class Approval:
         return f"{_READING}{self.pattern}" if self.reading else self.pattern
 
     def covers(self, permission: str, pattern: str) -> bool:
-        """Whether it was given for this, as far as it may be: one for reading alone covers what is only read."""
+        """Tell whether it was given for this, as far as it may be: one for reading alone covers what is only read."""
         if permission != self.permission:
             return False
         spellings = pattern.spellings if isinstance(pattern, PathPattern) else (pattern,)
@@ -63,12 +63,12 @@ class Approval:
 
 
 def offered(request: Request) -> tuple[Approval, ...]:
-    """What an `always` would store."""
+    """Return the approvals that an `always` would store."""
     return tuple(Approval(request.permission, pattern, pattern in request.always_reading) for pattern in request.always)
 
 
 def covered(request: Request, pattern: str, approvals: Iterable[Approval]) -> bool:
-    """Whether one of the approvals was given for this; an approval never covers what the person did not see."""
+    """Tell whether one of the approvals was given for this; an approval never covers what the person did not see."""
     only_read = pattern in request.only_read
     fitting = [one for one in approvals if only_read or not one.reading]
     if pattern in request.exact:
@@ -80,7 +80,7 @@ def covered(request: Request, pattern: str, approvals: Iterable[Approval]) -> bo
 
 
 def act_covered(request: Request, pattern: str, approvals: Iterable[Approval]) -> bool:
-    """Whether one of the approvals was given for what this does beyond this machine.
+    """Tell whether one of the approvals was given for what this does beyond this machine.
 
     It must name it by its words, and nothing lasting is given for what cannot be taken back.
     """
@@ -97,11 +97,11 @@ class Approvals:
     project: Path
     _by_session: dict[str, list[Approval]] = field(default_factory=dict[str, list[Approval]])
     _stamp: tuple[int, ...] = ()
-    """Which file was read last: two changes in a moment may leave the same time and size."""
+    """The stamp of the file read last: two changes in a moment may leave the same time and size."""
     _stored: tuple[Approval, ...] = ()
 
     def of(self, sessions: tuple[str, ...]) -> tuple[Approval, ...]:
-        """What holds in a session: its own and its callers' approvals, the project's and the user's."""
+        """Return what holds in a session: its own and its callers' approvals, the project's and the user's."""
         self._refresh()
         return (*self._stored, *(approval for one in sessions for approval in self._by_session.get(one, ())))
 
@@ -114,7 +114,7 @@ class Approvals:
             data = self._parsed(text)
             known = self._section(data, scope)
             known += (entry for approval in approvals if (entry := _entry(approval)) not in known)
-            return _shown(data)
+            return _file_text(data)
 
         update(self.file, added)
 
@@ -142,7 +142,7 @@ class Approvals:
                 section[:] = kept
             if not removed:
                 raise UsageError(f"No approval {permission} {pattern!r} is stored for {self.project}.")
-            return _shown(data)
+            return _file_text(data)
 
         update(self.file, without)
         return removed
@@ -178,11 +178,11 @@ class Approvals:
         problems = problems_with(data, _FILE)
         if problems:
             raise ConfigError(f"{self.file}: {problems[0]}. Correct the file, or delete it to be asked again.")
-        found: dict[str, Any] = data
-        return found
+        entries: dict[str, Any] = data
+        return entries
 
 
-def _shown(data: dict[str, Any]) -> str:
+def _file_text(data: dict[str, Any]) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -210,7 +210,7 @@ def _entry(approval: Approval) -> dict[str, Any]:
 
 
 def _approval(entry: dict[str, Any]) -> Approval:
-    """What an entry of the file says; those of older versions have the text of an approval for its pattern."""
+    """Return the approval in an entry of the file; those of older versions have its text for its pattern."""
     if "reading" in entry:
         return Approval(entry["permission"], entry["pattern"], entry["reading"])
     return Approval.written(entry["permission"], entry["pattern"])

@@ -35,15 +35,15 @@ def only(request: Request, pattern: str) -> Request:
     return replace(request, patterns=(pattern,), implied=(), suspected=(), below=(), acts=acts, must_ask=False)
 
 
-def told_metadata(requests: Sequence[Request]) -> Json:
+def question_metadata(requests: Sequence[Request]) -> Json:
     """Return what helps to decide, of all requests; what the last one says comes first."""
-    told: Json = {}
-    reasons = [str(one) for request in requests for one in request.metadata.get("reasons", ())]
+    metadata: Json = {}
+    reasons = [str(reason) for request in requests for reason in request.metadata.get("reasons", ())]
     acts = [line for request in requests for line in request.act_lines]
     for request in requests:
-        told |= request.metadata
+        metadata |= request.metadata
     lists = {"reasons": list(dict.fromkeys(reasons)), "acts": list(dict.fromkeys(acts))}
-    return told | {name: lines for name, lines in lists.items() if lines}
+    return metadata | {name: lines for name, lines in lists.items() if lines}
 
 
 def named(question: Question) -> Json:

@@ -37,7 +37,7 @@ SECRET_FILES = (
 
 
 def is_secret_file(path: str) -> bool:
-    """Whether a file holds keys more often than not."""
+    """Tell whether a file holds keys more often than not."""
     return decide("read", path, (Rule("read", "*", "allow"), *rules(*SECRET_FILES))) == "deny"
 
 
@@ -68,8 +68,8 @@ def output_rules(folders: Folders) -> tuple[Rule, ...]:
 
 
 def protected_rules(folders: Folders, root: Path) -> tuple[Rule, ...]:
-    """What no setting gives away: our settings and git's own files are changed only after a question, and what we
-    keep of sessions, keys and approvals is for nobody but the user."""
+    """Return the rules that no setting gives away: our settings and git's own files are changed only after a question,
+    and what we keep of sessions, keys and approvals is for nobody but the user."""
     settings = [f"{start}{name}" for name in SETTINGS_FILES for start in ("", "*/")]
     inner = [f"{start}{name}{end}" for name in SETTINGS_FOLDERS for start in ("", "*/") for end in ("", "/*")]
     plans = [f"{start}{name}/plans/*" for name in SETTINGS_FOLDERS for start in ("", "*/")]
@@ -92,7 +92,7 @@ def protected_rules(folders: Folders, root: Path) -> tuple[Rule, ...]:
 
 
 def is_protected(permission: str, patterns: tuple[str, ...]) -> bool:
-    """Whether these spellings of a path name settings or files of git, of which no general approval is meant."""
+    """Tell whether these spellings of a path name settings or files of git, of which no general approval is meant."""
     return permission == "edit" and any(map(_is_protected, patterns))
 
 

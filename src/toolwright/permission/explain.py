@@ -18,12 +18,12 @@ class Explanation:
     permission: str
     pattern: str
     shown: bool
-    """Whether the user would see the pattern, or it is only implied by one they see."""
+    """True if the user would see the pattern; else it is only implied by one they see."""
     policy: Policy
     matches: tuple[Match, ...]
     decision: Decision
     act: Act | None = None
-    """What was judged in the place of the pattern, where that is what it does beyond this machine."""
+    """The act that was judged in the place of the pattern, where that is what it does beyond this machine."""
 
     @property
     def action(self) -> Action:
@@ -31,7 +31,7 @@ class Explanation:
 
 
 _INSIDE = 5
-"""How many names in a folder are shown that a rule forbids or asks about."""
+"""At most this many names in a folder are shown that a rule forbids or asks about."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -80,10 +80,10 @@ def explain(policy: Policy, request: Request, approvals: Sequence[Approval]) -> 
 
 def _chain(policy: Policy | None, permission: str, pattern: str, shown: bool) -> list[Explanation]:
     """The pattern under the agent's own rules, then under those of every agent above it."""
-    found: list[Explanation] = []
+    explanations: list[Explanation] = []
     while policy is not None:
         own = Policy(policy.agent, policy.layers)
-        found.append(
+        explanations.append(
             Explanation(
                 permission=permission,
                 pattern=pattern,
@@ -94,7 +94,7 @@ def _chain(policy: Policy | None, permission: str, pattern: str, shown: bool) ->
             )
         )
         policy = policy.parent
-    return found
+    return explanations
 
 
 def _distinct(acts: Mapping[str, Act]) -> Iterator[tuple[str, Act]]:
@@ -109,14 +109,14 @@ def _distinct(acts: Mapping[str, Act]) -> Iterator[tuple[str, Act]]:
 
 def _act_chain(policy: Policy | None, permission: str, pattern: str, act: Act) -> list[Explanation]:
     """The act under the agent's own rules, then under those of every agent above it."""
-    found: list[Explanation] = []
+    explanations: list[Explanation] = []
     while policy is not None:
         own = Policy(policy.agent, policy.layers)
         decision = own.decide_act(permission, pattern, act)
         matches = list(own.matching_act(act))
         if all(decision.rule is not match.rule for match in matches):
             matches += [match for match in own.matching(permission, pattern) if match.rule is decision.rule]
-        found.append(
+        explanations.append(
             Explanation(
                 permission=ACT,
                 pattern=act.kind,
@@ -128,13 +128,13 @@ def _act_chain(policy: Policy | None, permission: str, pattern: str, act: Act) -
             )
         )
         policy = policy.parent
-    return found
+    return explanations
 
 
 def _advice(
     request: Request, action: Action, explanations: Sequence[Explanation], approvals: Sequence[Approval]
 ) -> str:
-    """What would turn the answer round."""
+    """Return what would turn the answer round."""
     deciding = next((one for one in explanations if one.action == action), None)
     match action:
         case "deny" if deciding is not None and deciding.decision.rule is not None:
@@ -166,30 +166,30 @@ def _advice(
 
 
 def _worth_storing(policy: Policy, request: Request, approvals: Sequence[Approval]) -> bool:
-    """Whether a lasting approval would let this very request pass."""
+    """Tell whether a lasting approval would let this very request pass."""
     return bool(request.always) and judged(policy, request, (*approvals, *offered(request))).action == "allow"
 
 
 def lines(explanation: RequestExplanation) -> list[str]:
     """The explanation as a person reads it."""
     text = [f"{explanation.request.permission}: {explanation.action}"]
-    for one in explanation.patterns:
-        text.append(f"  {_judged_text(one)} → {one.action}  [agent {one.policy.agent}]")
+    for explained in explanation.patterns:
+        text.append(f"  {_judged_text(explained)} → {explained.action}  [agent {explained.policy.agent}]")
         text += (
-            f"    {_mark(match, one)} {match.layer.name:<16} {match.rule}  {match.rule.source}".rstrip()
-            for match in one.matches
+            f"    {_mark(match, explained)} {match.layer.name:<16} {match.rule}  {match.rule.source}".rstrip()
+            for match in explained.matches
         )
-        if not one.matches and one.action == "ask":
+        if not explained.matches and explained.action == "ask":
             text.append("    no rule fits, so it is asked")
     text += [f"  approved: {approval.permission} {approval.text}" for approval in explanation.approvals]
     text.append(f"  {explanation.advice}")
     return text
 
 
-def _judged_text(one: Explanation) -> str:
-    if one.act is not None:
-        return f"act {one.pattern}: {one.act.line}"
-    return f"{one.pattern!r}{'' if one.shown else ' (implied)'}"
+def _judged_text(explained: Explanation) -> str:
+    if explained.act is not None:
+        return f"act {explained.pattern}: {explained.act.line}"
+    return f"{explained.pattern!r}{'' if explained.shown else ' (implied)'}"
 
 
 def refusal_lines(tool: str, words: str) -> list[str]:
@@ -201,7 +201,7 @@ def refusal_lines(tool: str, words: str) -> list[str]:
     ]
 
 
-def _mark(match: Match, one: Explanation) -> str:
-    if match.rule is one.decision.rule and match.layer.name == one.decision.layer:
+def _mark(match: Match, explained: Explanation) -> str:
+    if match.rule is explained.decision.rule and match.layer.name == explained.decision.layer:
         return "*"
     return " " if match.counts else "x"

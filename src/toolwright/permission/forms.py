@@ -21,25 +21,25 @@ PERMISSIONS = tuple(sorted({*BUILTIN, *EDITING, *_NEWER, *_BESIDE_TOOLS} - {INVA
 """The permissions that are known. A tool from elsewhere may have one of its own, so others are no mistake."""
 
 Source = Callable[[tuple[str | int, ...]], str]
-"""Where a key was written, for a path of keys below the permission's own place."""
+"""A function from keys below the permission's own place to where they were written."""
 
 
 def rules_from(permission: Any, home: Path, source: Source = lambda _: "") -> tuple[Rule, ...]:
     """`"ask"`, `{"bash": "ask"}`, `{"bash": {"git *": "allow"}}` or a list of rules, in the order they are written."""
     if isinstance(permission, str):
         return (Rule("*", "*", _action(permission), source(())),)
-    found: list[Rule] = []
+    rules: list[Rule] = []
     if isinstance(permission, list):
         for index, entry in enumerate(permission):
-            found += _listed(entry, home, source((index,)))
-        return tuple(found)
+            rules += _listed(entry, home, source((index,)))
+        return tuple(rules)
     for name, value in permission.items():
         if isinstance(value, str):
-            found += _said(name, "*", _action(value), source((name,)))
+            rules += _named_rules(name, "*", _action(value), source((name,)))
             continue
         for pattern, action in value.items():
-            found += _said(name, _with_home(pattern, home), _action(action), source((name, pattern)))
-    return tuple(found)
+            rules += _named_rules(name, _with_home(pattern, home), _action(action), source((name, pattern)))
+    return tuple(rules)
 
 
 def given_rules(given: Any) -> tuple[Rule, ...]:
@@ -75,7 +75,7 @@ def with_legacy_tools(permission: Any, tools: Mapping[str, bool] | Sequence[str]
     return base | newer
 
 
-def _said(name: str, pattern: str, action: Action, source: str) -> Iterator[Rule]:
+def _named_rules(name: str, pattern: str, action: Action, source: str) -> Iterator[Rule]:
     """A rule by name; a restriction by a name that only others use for a permission restricts ours as well."""
     yield Rule(name, pattern, action, source)
     if name in _NEWER and action != "allow":
@@ -88,7 +88,7 @@ def _listed(entry: Mapping[str, str], home: Path, source: str) -> Iterator[Rule]
     if named in _NEWER:
         yield Rule(_NEWER[named], pattern, action, source)
         return
-    yield from _said(named, pattern, action, source)
+    yield from _named_rules(named, pattern, action, source)
     for theirs, ours in _NEWER.items():
         if action != "allow" and matches(theirs, named) and not matches(ours, named):
             yield Rule(ours, pattern, action, source)

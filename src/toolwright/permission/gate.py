@@ -11,7 +11,7 @@ from toolwright.errors import CallChanged, PermissionDenied, PermissionRejected,
 from toolwright.events import Event, PermissionReplied
 from toolwright.inbox import Inbox, Question, Reply, ReplyKind, RuleTrial, Scope, rejected
 from toolwright.permission.approvals import Approval, Approvals, act_covered, covered, offered
-from toolwright.permission.asking import approval_of, asked_event, only, text_of, told_metadata
+from toolwright.permission.asking import approval_of, asked_event, only, question_metadata, text_of
 from toolwright.permission.judge import Judgement, denial, judged
 from toolwright.permission.rules import Policy
 from toolwright.record import record
@@ -43,7 +43,7 @@ class AskingCall:
     """By which people know the agent, where it works in the background."""
     message_id: str = ""
     log: list[AskedRequest] = field(default_factory=list[AskedRequest])
-    """What the call has asked for so far."""
+    """The requests that the call has made so far."""
     current: Callable[[], Policy] | None = None
     """The rules as they are by now; without it they stay those of `policy`."""
     waits: Callable[[Question | None], None] | None = None
@@ -74,7 +74,7 @@ class Gate:
     _asked: deque[Request] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
     def judge(self, asker: AskingCall, request: Request) -> Judgement:
-        """What a request comes to. Approvals are looked up only where they can matter."""
+        """Judge a request. Approvals are looked up only where they can matter."""
         judgement = judged(asker.policy, request, ())
         if judgement.action != "ask":
             return judgement
@@ -100,7 +100,7 @@ class Gate:
             await self._put(asker, [entry for entry in asked if entry.judgement.action == "ask"])
 
     def waiting(self, question_id: str) -> tuple[AskingCall, tuple[Request, ...]] | None:
-        """Who asked a question that waits, and for what in full."""
+        """Return the call and the full requests behind an open question."""
         return self._waiting.get(question_id)
 
     async def _put(self, asker: AskingCall, asked: Sequence[AskedRequest]) -> None:
@@ -169,7 +169,7 @@ class Gate:
             patterns=main.patterns,
             also=tuple(Need(permission=one.permission, patterns=one.patterns) for one in requests[:-1]),
             always=texts,
-            metadata=told_metadata(requests),
+            metadata=question_metadata(requests),
             accept=lambda reply: self._accept(asker, requests, texts, reply),
             tried=lambda patterns: self._tried(asker, requests, patterns),
         )
@@ -277,8 +277,8 @@ def _tell(asker: AskingCall, entries: Sequence[AskedRequest]) -> None:
     """For the log. Not what is asked for: a command may have a key in it."""
     for entry in entries:
         decision = entry.judgement.decision
-        told = f"by `{decision.rule}`" if decision.rule else "because no rule fits"
-        log.debug("%s of %s: %s, %s", entry.judgement.request.permission, asker.call.id, decision.action, told)
+        reason = f"by `{decision.rule}`" if decision.rule else "because no rule fits"
+        log.debug("%s of %s: %s, %s", entry.judgement.request.permission, asker.call.id, decision.action, reason)
 
 
 def _refuse_denied(judgements: Sequence[Judgement]) -> None:

@@ -1,4 +1,4 @@
-"""What rules and approvals make of a request. Pure: nobody is asked."""
+"""Judgements: what rules and approvals make of a request. Pure: nobody is asked."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from toolwright.record import record
 
 @record(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What the rules and approvals make of one request."""
+    """The answer of rules and approvals to one request."""
 
     request: Request
     decision: Decision
@@ -21,15 +21,15 @@ class Judgement:
     """The pattern that decided."""
     action: Action
     act: Act | None = None
-    """What the request does beyond this machine, where the rules about that decided."""
+    """The act beyond this machine, where the rules about that decided."""
 
 
 def judged(policy: Policy, request: Request, approvals: Sequence[Approval]) -> Judgement:
     """The strictest answer over all patterns. An approval turns ask into allow; it never touches a deny."""
     decision, decisive, decisive_act = None, "", None
-    for one, pattern, act in _decisions(policy, request, approvals):
-        if decision is None or STRICTNESS[one.action] > STRICTNESS[decision.action]:
-            decision, decisive, decisive_act = one, pattern, act
+    for candidate, pattern, act in _decisions(policy, request, approvals):
+        if decision is None or STRICTNESS[candidate.action] > STRICTNESS[decision.action]:
+            decision, decisive, decisive_act = candidate, pattern, act
     if decision is None:
         return Judgement(request=request, decision=Decision(action="ask"), pattern="", action="ask")
     if decision.action == "allow" and request.must_ask and _is_asked_about(policy, request):
@@ -40,25 +40,27 @@ def judged(policy: Policy, request: Request, approvals: Sequence[Approval]) -> J
 def _decisions(
     policy: Policy, request: Request, approvals: Sequence[Approval]
 ) -> Iterator[tuple[Decision, str, Act | None]]:
-    """What the rules say of each pattern, of what is done beyond this machine, and of what may be meant besides."""
-    asked = ((policy.decide(request.permission, one), one) for one in (*request.patterns, *request.implied))
-    for one, pattern in asked:
-        yield _approved(one, policy, request, pattern, approvals), pattern, None
+    """Decide on each pattern, on what is done beyond this machine, and on what may be meant besides."""
+    for pattern in (*request.patterns, *request.implied):
+        decision = policy.decide(request.permission, pattern)
+        yield _approved(decision, policy, request, pattern, approvals), pattern, None
     for pattern, act in request.acts.items():
         yield _act_decision(policy, request, pattern, approvals), pattern, act
-    for one, pattern in _doubtful(policy, request):
-        yield _approved(one, policy, request, pattern, approvals), pattern, None
+    for decision, pattern in _doubtful(policy, request):
+        yield _approved(decision, policy, request, pattern, approvals), pattern, None
 
 
-def _approved(one: Decision, policy: Policy, request: Request, pattern: str, approvals: Sequence[Approval]) -> Decision:
-    granted = one.action == "ask" and approvals and _covered(policy, request, pattern, approvals)
-    return replace(one, action="allow") if granted else one
+def _approved(
+    decision: Decision, policy: Policy, request: Request, pattern: str, approvals: Sequence[Approval]
+) -> Decision:
+    granted = decision.action == "ask" and approvals and _covered(policy, request, pattern, approvals)
+    return replace(decision, action="allow") if granted else decision
 
 
 def _act_decision(policy: Policy, request: Request, pattern: str, approvals: Sequence[Approval]) -> Decision:
-    one = policy.decide_act(request.permission, pattern, request.acts[pattern])
-    granted = one.action == "ask" and approvals and act_covered(request, pattern, approvals)
-    return replace(one, action="allow") if granted else one
+    decision = policy.decide_act(request.permission, pattern, request.acts[pattern])
+    granted = decision.action == "ask" and approvals and act_covered(request, pattern, approvals)
+    return replace(decision, action="allow") if granted else decision
 
 
 def _covered(policy: Policy, request: Request, pattern: str, approvals: Sequence[Approval]) -> bool:
@@ -68,7 +70,7 @@ def _covered(policy: Policy, request: Request, pattern: str, approvals: Sequence
 
 
 def _doubtful(policy: Policy, request: Request) -> Iterator[tuple[Decision, str]]:
-    """What the rules say of what may happen, and of all that is in a folder."""
+    """Decide on what may happen, and on all that is in a folder."""
     for pattern in request.suspected:
         yield policy.decide_suspected(request.permission, pattern), pattern
     for below in request.below:
@@ -76,12 +78,12 @@ def _doubtful(policy: Policy, request: Request) -> Iterator[tuple[Decision, str]
 
 
 def _is_asked_about(policy: Policy, request: Request) -> bool:
-    """What is not understood is asked about; where a box contains it, only if rules restrict such things at all."""
+    """Tell whether to ask about what is not understood; where a box contains it, only if rules restrict such things."""
     return not request.contained or policy.restricts(request.permission)
 
 
 def denial(judgement: Judgement) -> str:
-    """What the model is told of a rule that forbids."""
+    """Return what the model reads of a rule that forbids."""
     decision, act = judgement.decision, judgement.act
     if act is not None and act.unnamed and decision.rule is None:
         return (

@@ -54,8 +54,8 @@ class _RealNames:
         if named not in self._known:
             starts = ("/",) if named.startswith("/") else self.bases
             places = dict.fromkeys(os.path.normpath(f"{start}/{named}") for start in starts)
-            found = ((place, os.path.realpath(place)) for place in places if _may_lead_elsewhere(place, starts))
-            self._known[named] = tuple(real for place, real in found if real != place)
+            resolved = ((place, os.path.realpath(place)) for place in places if _may_lead_elsewhere(place, starts))
+            self._known[named] = tuple(real for place, real in resolved if real != place)
         return self._known[named]
 
 

@@ -44,19 +44,19 @@ _PROTECTED: dict[LayerName, frozenset[LayerName]] = {
 
 @record(frozen=True, slots=True)
 class Rule:
-    """What a permission on a pattern comes to. Both are wildcards; the last rule that fits wins."""
+    """An action for a permission on a pattern. Both are wildcards; the last rule that fits wins."""
 
     permission: str
     pattern: str
     action: Action
     source: str = field(default="", compare=False)
-    """Where the rule was written, as in `toolwright.json:12`."""
+    """The place where the rule was written, as in `toolwright.json:12`."""
 
     def __str__(self) -> str:
         return f"{self.permission} {self.pattern}: {self.action}"
 
     def fits(self, pattern: str) -> bool:
-        """Whether the rule speaks of this thing. A restricting rule sees through a path's letter case and links."""
+        """Tell whether the rule speaks of this thing. A restricting one sees through a path's letter case and links."""
         if not isinstance(pattern, PathPattern):
             return matches(pattern, self.pattern)
         restricts = self.action != "allow"
@@ -82,7 +82,7 @@ class Layer:
     """Its rules may forbid but not allow: a project that is not trusted, our own files, the administrator."""
 
     def protects_from(self, later: LayerName) -> bool:
-        """Whether a deny of this layer is not undone by a later one."""
+        """Tell whether a deny of this layer is not undone by a later one."""
         return later in _PROTECTED.get(self.name, frozenset())
 
 
@@ -139,7 +139,7 @@ class Policy:
         return strictest([own, self.parent.decide(permission, pattern)])
 
     def decide_act(self, permission: str, pattern: str, act: Act) -> Decision:
-        """What the rules about acts say of one; a rule that allows this very thing by its words goes before an ask."""
+        """Decide on an act by the rules about acts; one that allows this very thing by its words goes before an ask."""
         own = self._winner(self.matching_act(act) if act.kind in OUTWARD else ())
         if act.kind not in ("changes", "final") and own.rule is None:
             own = Decision(action="allow", policy=self)
@@ -162,7 +162,7 @@ class Policy:
         yield from self._matches((layer, _last(layer.rules, pattern)) for layer in self._about(permission))
 
     def hides(self, permission: str) -> bool:
-        """Whether a tool under this permission is forbidden outright, so that it need not be offered at all."""
+        """Tell whether a tool under this permission is forbidden outright, so that it need not be offered at all."""
         if permission not in self._hidden:
             self._hidden[permission] = self._hides(permission)
         return self._hidden[permission]
@@ -190,18 +190,18 @@ class Policy:
         return own if self.parent is None else (*self.parent.asked_by_user(permission), *own)
 
     def restricts(self, permission: str) -> bool:
-        """Whether any rule about this permission forbids or asks."""
+        """Tell whether any rule about this permission forbids or asks."""
         own = any(rule.action != "allow" for layer in self._about(permission) for rule in layer.rules)
         return own or (self.parent is not None and self.parent.restricts(permission))
 
     def runs_later(self, permission: str, pattern: str) -> bool:
-        """Whether other programs run this by themselves: it is covered only by an approval that names such a thing."""
+        """Tell whether other programs run this by themselves: only an approval that names such a thing covers it."""
         layers = (layer for layer in self._about(permission) if layer.name == "run later")
         own = any(rule.fits(pattern) for layer in layers for rule in layer.rules)
         return own or (self.parent is not None and self.parent.runs_later(permission, pattern))
 
     def decide_suspected(self, permission: str, pattern: str) -> Decision:
-        """What rules that speak of this by name say of what may not happen at all: no more than a question."""
+        """Decide on what may not happen at all, by the rules that name it: no more than a question."""
         decision = self.decide(permission, pattern)
         named = decision.rule is not None and not decision.rule.pattern.startswith("*")
         if decision.action == "allow" or not named:
@@ -209,21 +209,25 @@ class Policy:
         return replace(decision, action="ask")
 
     def decide_below(self, permission: str, below: Below) -> Decision:
-        """What the rules say of all that is in a folder: of each name there is, and of those they give themselves."""
+        """Decide on all that is in a folder: on each name there is, and on those that rules give themselves."""
         decisions = [self._decide_named(permission, pattern) for pattern in self.named_below(permission, below)]
         # Nothing runs of a folder that goes; and in a box a project may be worked on as a whole.
         unasked = {"run later"} if below.guarded or below.certain else set[str]()
         unasked |= {"protected"} if below.guarded else set[str]()
         decisions = [one for one in decisions if one.layer not in unasked]
-        found = strictest([Decision(action="allow", policy=self), *decisions])
-        if found.action == "deny" and not below.certain:
-            return replace(found, action="ask")
-        if found.action == "allow" and not (below.complete or below.broad) and self._may_fit(permission, below.folder):
+        decided = strictest([Decision(action="allow", policy=self), *decisions])
+        if decided.action == "deny" and not below.certain:
+            return replace(decided, action="ask")
+        if (
+            decided.action == "allow"
+            and not (below.complete or below.broad)
+            and self._may_fit(permission, below.folder)
+        ):
             return Decision(action="ask", policy=self)
-        return found
+        return decided
 
     def _decide_named(self, permission: str, pattern: str) -> Decision:
-        """What is not known to be there may not be read at all: of that no more than a question is made."""
+        """Decide on a name that may not be there. What is not known to be there is asked about at most."""
         decision = self.decide(permission, pattern)
         supposed = permission == "read" and not isinstance(pattern, PathPattern)
         return replace(decision, action="ask") if supposed and decision.action == "deny" else decision
@@ -256,7 +260,7 @@ class Policy:
         return own + (self.parent._restricting(permission) if self.parent is not None else [])
 
     def _may_fit(self, permission: str, folder: PathPattern) -> bool:
-        """Whether a rule could speak of something in the folder whose name is not known."""
+        """Tell whether a rule could speak of something in the folder whose name is not known."""
         starts = tuple("" if spelling == "." else f"{spelling}/" for spelling in folder.spellings)
         fixed = (rule.pattern.partition("*")[0].partition("?")[0] for rule in self._restricting(permission))
         return any(start.startswith(head) or head.startswith(start) for head in fixed for start in starts)
@@ -274,9 +278,9 @@ class Policy:
             yield match
             current = match if match.counts else current
 
-    def _winner(self, found: Iterable[Match]) -> Decision:
+    def _winner(self, matches: Iterable[Match]) -> Decision:
         last = None
-        for match in found:
+        for match in matches:
             last = match if match.counts else last
         if last is None:
             return Decision(action="ask", policy=self)
@@ -298,12 +302,12 @@ class Policy:
 
 
 def decide(permission: str, pattern: str, rules: Sequence[Rule]) -> Action:
-    """What one list of rules says: the last that fits, or ask."""
+    """Decide by one list of rules: the last that fits, or ask."""
     return Policy("", (Layer("user", tuple(rules)),)).decide(permission, pattern).action
 
 
 def _names(rule: Rule, permission: str, act: Act) -> bool:
-    """Whether a rule speaks of this act: by the words of a command, or of any other tool by its permission."""
+    """Tell whether a rule speaks of this act: by the words of a command, or of any other tool by its permission."""
     words = not act.words or act.is_named_by(rule.pattern)
     return rule.permission == permission and words and act.is_meant_by(rule.pattern)
 
@@ -318,7 +322,7 @@ def _last(rules: Sequence[Rule], pattern: str) -> Rule | None:
 
 
 def _may_follow(current: Match | None, layer: Layer, rule: Rule) -> bool:
-    """Whether a later layer's rule replaces the one that stands."""
+    """Tell whether a later layer's rule replaces the one that stands."""
     if layer.tightens_only:
         standing: Action = "ask" if current is None else current.rule.action
         return STRICTNESS[rule.action] > STRICTNESS[standing]
