@@ -1,4 +1,4 @@
-"""What ssh says to its agent: messages in, what they ask for out. Pure.
+"""Messages that ssh sends to its agent: bytes in, requests out. Pure.
 
 A client of OpenSSH from 8.9 on first binds its connection to the host that it speaks with: the key of the host, and
 that host's signature on the session. What is signed later names the session.
@@ -20,7 +20,7 @@ _NAMED: Final = b"SSHSIG"
 
 @record(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a message asks of the agent."""
+    """A request in a message to the agent."""
 
     kind: Literal["list", "bind", "log in", "sign for git", "other"]
     host_key: bytes = b""
@@ -49,27 +49,27 @@ def read_message(body: bytes) -> Asked:
 
 
 def _binding(body: bytes) -> Asked:
-    name, at = _text(body, 1)
+    name, at = _read_string(body, 1)
     if name != BINDING:
         return OTHER
-    host_key, at = _text(body, at)
-    session, at = _text(body, at)
-    _, at = _text(body, at)
+    host_key, at = _read_string(body, at)
+    session, at = _read_string(body, at)
+    _, at = _read_string(body, at)
     # A connection that is handed on to another machine is not for the host that it is bound to.
     return Asked(kind="bind", host_key=host_key, session=session) if body[at] == 0 else OTHER
 
 
 def _to_sign(body: bytes) -> Asked:
-    _, at = _text(body, 1)
-    data, _ = _text(body, at)
+    _, at = _read_string(body, 1)
+    data, _ = _read_string(body, at)
     if data.startswith(_NAMED):
-        namespace, _ = _text(data, len(_NAMED))
+        namespace, _ = _read_string(data, len(_NAMED))
         return Asked(kind="sign for git") if namespace == b"git" else OTHER
-    session, at = _text(data, 0)
+    session, at = _read_string(data, 0)
     return Asked(kind="log in", session=session) if data[at] == _LOGIN else OTHER
 
 
-def _text(data: bytes, at: int) -> tuple[bytes, int]:
+def _read_string(data: bytes, at: int) -> tuple[bytes, int]:
     (size,) = struct.unpack_from(">I", data, at)
     end = at + 4 + size
     if end > len(data):

@@ -29,17 +29,17 @@ class AskedNames:
         self._keeper, self._home = keeper, home
         self._questions = 0
 
-    def came(self, one: socket.socket, start: Callable[[Coroutine[Any, Any, None]], None]) -> None:
+    def came(self, server: socket.socket, start: Callable[[Coroutine[Any, Any, None]], None]) -> None:
         """Take a datagram; `start` has what is begun ended with the session."""
         try:
-            data, ancillary, _, peer = one.recvmsg(4096, 256)
+            data, ancillary, _, peer = server.recvmsg(4096, 256)
         except OSError:
             return
         question = NameQuestion.read(data)
         if question is None or self._questions >= QUESTIONS:
             return
         self._questions += 1
-        start(self._answered(question, partial(_answer_from, one, ancillary, peer)))
+        start(self._answered(question, partial(_answer_from, server, ancillary, peer)))
 
     async def _answered(self, question: NameQuestion, answer: "Callable[[bytes], object]") -> None:
         try:
@@ -74,11 +74,11 @@ async def _now(function: Callable[[str], bool], argument: str) -> bool:
     return function(argument)
 
 
-def _answer_from(one: socket.socket, ancillary: Sequence[tuple[int, int, bytes]], peer: Any, answer: bytes) -> None:
+def _answer_from(server: socket.socket, ancillary: Sequence[tuple[int, int, bytes]], peer: Any, answer: bytes) -> None:
     """Answer from the address that was asked, which is the only one that programs believe."""
     source = list[tuple[int, int, bytes]]()
     for level, kind, data in ancillary:
         if _PACKET_INFO.get(level) == kind:
             address = b"\0" * 4 + data[8:12] + b"\0" * 4 if level == socket.IPPROTO_IP else data[:16] + b"\0" * 4
             source.append((level, kind, address))
-    one.sendmsg([answer], source, 0, peer)
+    server.sendmsg([answer], source, 0, peer)

@@ -1,4 +1,4 @@
-"""What the user's own clients are set up to reach: package managers, git, the system's sources. They are asked.
+"""Destinations that the user's own clients are set up to reach: package managers, git, the system's sources.
 
 No host name of a registry is written here: each client, or its own file, says which it uses. A file that commands may
 write says nothing: with it they would open ways out for those that come after them.
@@ -28,7 +28,7 @@ LARGEST = 1_000_000
 
 @record(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """Where the clients are asked."""
+    """Surroundings of the clients that are asked."""
 
     root: Path
     """The project."""
@@ -39,7 +39,7 @@ class Surroundings:
 
 
 class KnownDestinations:
-    """What the clients say, asked once and when it is first wanted; one for each workspace."""
+    """Destinations that the clients name, asked once and when first wanted; one for each workspace."""
 
     def __init__(self, around: Surroundings) -> None:
         self._around = around
@@ -62,12 +62,12 @@ async def ask_clients(around: Surroundings) -> list[Known]:
     """Ask all clients that are installed, side by side. One that fails or takes too long has nothing to say."""
     asked: list[Callable[[Surroundings], Awaitable[list[Known]]]] = [_pip, _npm, _go, _gem, _maven, _git]
     answers = await asyncio.gather(*(ask(around) for ask in asked))
-    found = [one for answer in answers for one in answer]
-    found += await asyncio.to_thread(lambda: [*_uv(around), *_cargo(around), *_yarn(around), *_apt(around)])
-    return list({(one.destination, one.client, one.setting): one for one in found}.values())
+    destinations = [one for answer in answers for one in answer]
+    destinations += await asyncio.to_thread(lambda: [*_uv(around), *_cargo(around), *_yarn(around), *_apt(around)])
+    return list({(one.destination, one.client, one.setting): one for one in destinations}.values())
 
 
-async def _said(around: Surroundings, name: str, *arguments: str, cwd: Path | None = None) -> str:
+async def _output_of(around: Surroundings, name: str, *arguments: str, cwd: Path | None = None) -> str:
     """Return what a client prints. It runs at home, where the project's own settings are not in effect; where commands
     write in the home folder too, it is not asked."""
     program = around.lookup.find(name)
@@ -82,7 +82,7 @@ async def _said(around: Surroundings, name: str, *arguments: str, cwd: Path | No
 
 
 def _all(client: str, settings: Iterable[tuple[str, str]], level: Level = "user") -> list[Known]:
-    """What settings come to, of which each is a name and a URL; what leads nowhere is left out."""
+    """Return the destinations of settings, of which each is a name and a URL; what leads nowhere is left out."""
     pairs = ((setting, Destination.of_url(url)) for setting, url in settings)
     return [
         Known(destination=place, client=client, setting=setting, level=level)
@@ -100,30 +100,30 @@ _PIP_FILES = re.compile(r"PackageIndex\(\s*\"(?P<url>[^\"]+)\",\s*file_storage_d
 async def _pip(around: Surroundings) -> list[Known]:
     """Its help tells the index in use, its settings the further ones, its own code where that index keeps its files."""
     helped, listed, version = await asyncio.gather(
-        _said(around, "pip", "install", "--help"),
-        _said(around, "pip", "config", "list"),
-        _said(around, "pip", "--version"),
+        _output_of(around, "pip", "install", "--help"),
+        _output_of(around, "pip", "config", "list"),
+        _output_of(around, "pip", "--version"),
     )
-    settings = [("index-url", found[1]) for found in _PIP_INDEX.finditer(helped)]
-    for found in _PIP_SETTING.finditer(listed):
-        settings += ((found["name"], url) for url in found["value"].split())
+    settings = [("index-url", match[1]) for match in _PIP_INDEX.finditer(helped)]
+    for match in _PIP_SETTING.finditer(listed):
+        settings += ((match["name"], url) for url in match["value"].split())
     known = _all("pip", settings)
     code = version.partition(" from ")[2].rpartition(" (")[0]
     index = {one.destination.host for one in known}
-    for found in _PIP_FILES.finditer(_text(around, Path(code, "_internal/models/index.py")) if code else ""):
-        if (place := Destination.of_url(found["url"])) and place.host in index:
-            known += _all("pip", [("where the index keeps its files", f"https://{found['files']}/")])
+    for match in _PIP_FILES.finditer(_file_text(around, Path(code, "_internal/models/index.py")) if code else ""):
+        if (place := Destination.of_url(match["url"])) and place.host in index:
+            known += _all("pip", [("where the index keeps its files", f"https://{match['files']}/")])
     return known
 
 
 async def _npm(around: Surroundings) -> list[Known]:
-    settings = _json(await _said(around, "npm", "config", "list", "--json"))
+    settings = _json(await _output_of(around, "npm", "config", "list", "--json"))
     named = ((name, str(value)) for name, value in settings.items() if name.split(":")[-1] == "registry")
     return _all("npm", named)
 
 
 async def _go(around: Surroundings) -> list[Known]:
-    settings = _json(await _said(around, "go", "env", "-json", "GOPROXY", "GOSUMDB"))
+    settings = _json(await _output_of(around, "go", "env", "-json", "GOPROXY", "GOSUMDB"))
     proxies = [url for url in re.split(r"[,|]", str(settings.get("GOPROXY", ""))) if "://" in url]
     checks = [name for name in str(settings.get("GOSUMDB", "")).split()[:1] if "." in name]
     sums = [name.partition("+")[0] for name in checks]
@@ -131,13 +131,13 @@ async def _go(around: Surroundings) -> list[Known]:
 
 
 async def _gem(around: Surroundings) -> list[Known]:
-    return _all("gem", (("sources", url) for url in _URL.findall(await _said(around, "gem", "sources", "--list"))))
+    return _all("gem", (("sources", url) for url in _URL.findall(await _output_of(around, "gem", "sources", "--list"))))
 
 
 async def _maven(around: Surroundings) -> list[Known]:
     """The repository that every project has comes with Maven's own library; mirrors are in the user's settings."""
-    settings = [("settings.xml", url) for url in _tagged(_text(around, around.home / ".m2/settings.xml"))]
-    home = re.search(r"^Maven home: (.+)$", await _said(around, "mvn", "--version"), re.MULTILINE)
+    settings = [("settings.xml", url) for url in _tagged(_file_text(around, around.home / ".m2/settings.xml"))]
+    home = re.search(r"^Maven home: (.+)$", await _output_of(around, "mvn", "--version"), re.MULTILINE)
     for library in sorted(Path(home[1], "lib").glob("maven-model-builder-*.jar"))[:1] if home else ():
         try:
             with zipfile.ZipFile(library) as jar:
@@ -154,22 +154,22 @@ def _tagged(text: str) -> list[str]:
 
 async def _git(around: Surroundings) -> list[Known]:
     """The project's remotes, with what git makes of them; of ssh's short names, ssh says what they stand for."""
-    listed = await _said(around, "git", "-C", str(around.root), "remote", "-v")
+    listed = await _output_of(around, "git", "-C", str(around.root), "remote", "-v")
     remotes = dict.fromkeys(tuple(line.split()[:2]) for line in listed.splitlines() if len(line.split()) >= 2)
-    found = _all("git", ((f"remote {name}", url) for name, url in remotes), "project")
-    return [await _as_ssh_says(around, one) if one.destination.port == _SSH else one for one in found]
+    destinations = _all("git", ((f"remote {name}", url) for name, url in remotes), "project")
+    return [await _as_ssh_says(around, one) if one.destination.port == _SSH else one for one in destinations]
 
 
 _SSH = 22
 
 
-async def _as_ssh_says(around: Surroundings, one: Known) -> Known:
-    said = await _said(around, "ssh", "-G", "--", one.destination.host)
-    named = dict(line.split(" ", 1) for line in said.splitlines() if " " in line)
+async def _as_ssh_says(around: Surroundings, remote: Known) -> Known:
+    settings_of_host = await _output_of(around, "ssh", "-G", "--", remote.destination.host)
+    named = dict(line.split(" ", 1) for line in settings_of_host.splitlines() if " " in line)
     if not named.get("hostname") or not named.get("port", "").isdecimal():
-        return one
+        return remote
     place = Destination.of(named["hostname"], int(named["port"]))
-    return Known(destination=place, client=one.client, setting=one.setting, level=one.level)
+    return Known(destination=place, client=remote.client, setting=remote.setting, level=remote.level)
 
 
 def _uv(around: Surroundings) -> list[Known]:
@@ -182,23 +182,23 @@ def _uv(around: Surroundings) -> list[Known]:
 
 
 def _cargo(around: Surroundings) -> list[Known]:
-    """What it is told in its file. The indexes that it has used stand among what commands fetch, and prove nothing."""
+    """Return the indexes in its file. Those that it has used stand among what commands fetch, and prove nothing."""
     home = Path(around.environment.get("CARGO_HOME") or around.home / ".cargo")
     config = _toml(around, home / "config.toml") or _toml(around, home / "config")
     settings = list[tuple[str, str]]()
     for table, key in (("registries", "index"), ("source", "registry")):
         named = config.get(table)
-        for name, one in named.items() if isinstance(named, dict) else ():
-            if isinstance(one, dict) and isinstance(one.get(key), str):
-                settings.append((f"{table}.{name}", one[key].removeprefix("sparse+")))
+        for name, index in named.items() if isinstance(named, dict) else ():
+            if isinstance(index, dict) and isinstance(index.get(key), str):
+                settings.append((f"{table}.{name}", index[key].removeprefix("sparse+")))
     return _all("cargo", settings)
 
 
 def _yarn(around: Surroundings) -> list[Known]:
-    told = re.findall(
-        r"^\s*npmRegistryServer:\s*[\"']?([^\"'\s]+)", _text(around, around.home / ".yarnrc.yml"), re.MULTILINE
+    urls = re.findall(
+        r"^\s*npmRegistryServer:\s*[\"']?([^\"'\s]+)", _file_text(around, around.home / ".yarnrc.yml"), re.MULTILINE
     )
-    return _all("yarn", (("npmRegistryServer", url) for url in told))
+    return _all("yarn", (("npmRegistryServer", url) for url in urls))
 
 
 def _apt(around: Surroundings) -> list[Known]:
@@ -206,15 +206,15 @@ def _apt(around: Surroundings) -> list[Known]:
     lists = [folder / "sources.list", *_entries(folder / "sources.list.d")]
     settings = list[tuple[str, str]]()
     for file in lists:
-        lines = _text(around, file).splitlines() if file.suffix in (".list", ".sources") else ()
-        told = (line for line in lines if line.startswith(("deb ", "deb-src ", "URIs:")))
-        settings += ((file.name, url) for line in told for url in _URL.findall(line))
+        lines = _file_text(around, file).splitlines() if file.suffix in (".list", ".sources") else ()
+        entries = (line for line in lines if line.startswith(("deb ", "deb-src ", "URIs:")))
+        settings += ((file.name, url) for line in entries for url in _URL.findall(line))
     return _all("apt", settings)
 
 
 def _config_home(around: Surroundings) -> Path:
-    given = around.environment.get("XDG_CONFIG_HOME")
-    return Path(given) if given else around.home / ".config"
+    folder = around.environment.get("XDG_CONFIG_HOME")
+    return Path(folder) if folder else around.home / ".config"
 
 
 def _entries(folder: Path) -> Iterator[Path]:
@@ -224,7 +224,7 @@ def _entries(folder: Path) -> Iterator[Path]:
         return
 
 
-def _text(around: Surroundings, file: Path) -> str:
+def _file_text(around: Surroundings, file: Path) -> str:
     """Return what a file holds; nothing of one that commands may write."""
     return "" if around.lookup.fault(str(file)) else read_start(file, LARGEST).decode("utf-8", "replace")
 
@@ -239,7 +239,7 @@ def _json(text: str) -> Mapping[str, Any]:
 
 def _toml(around: Surroundings, file: Path) -> Mapping[str, Any]:
     try:
-        return tomllib.loads(_text(around, file))
+        return tomllib.loads(_file_text(around, file))
     except (tomllib.TOMLDecodeError, RecursionError):
         return {}
 

@@ -14,7 +14,7 @@ CREDENTIALS = (
 )
 """Files and folders of package registries, forges, clouds, databases and other agents."""
 PLAIN = ("known_hosts", "known_hosts2", "config", "config.d", "allowed_signers")
-"""What programs need of `.ssh` besides public keys, and anybody may know. The rest of it is hidden as well."""
+"""Files that programs need of `.ssh` besides public keys, and anybody may know. The rest of it is hidden as well."""
 
 
 def credentials(home: Path) -> Iterator[Path]:

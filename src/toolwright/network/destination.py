@@ -9,7 +9,7 @@ from toolwright.record import record
 EVERY_DESTINATION = "*:*"
 """The pattern of any host at any port: of each by itself, and not of whether commands have a network at all."""
 WEB_PORTS = (80, 443)
-"""What a rule without a port speaks of when it allows."""
+"""Ports that a rule without a port speaks of when it allows."""
 _PORTS = {"http": 80, "https": 443, "ssh": 22, "git": 9418, "git+ssh": 22, "git+https": 443, "ws": 80, "wss": 443}
 
 
@@ -50,7 +50,7 @@ class Destination:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is the session's own."""
+        """True if it is the session's own."""
         return self.host in ("localhost", "127.0.0.1", "::1") or self.host.endswith(".localhost")
 
     @property

@@ -75,8 +75,8 @@ class Door:
     def went(self) -> None:
         self._open -= 1
         waiting, self._waiting = self._waiting, set()
-        for one in waiting:
-            one.begin()
+        for listening in waiting:
+            listening.begin()
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:

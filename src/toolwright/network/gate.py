@@ -15,7 +15,7 @@ NAMES_BY_CONNECTION: Final = {"RES_OPTIONS": "use-vc"}
 """Has programs ask for names by connections, which can be led here, and not by datagrams."""
 _PROXIED: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "GRPC_PROXY")
 _DIRECT: Final = "localhost,127.0.0.1,::1"
-"""What programs reach without the proxy. Private networks are not among it: there is no other way to them."""
+"""Addresses that programs reach without the proxy. Private networks have no other way to them, and are not among it."""
 _ANYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - what programs connect to that mean this machine
 
 
@@ -43,8 +43,8 @@ class GatePlace:
 
     def close(self) -> None:
         """Take no more."""
-        for _, one in self.sockets:
-            one.close()
+        for _, listener in self.sockets:
+            listener.close()
 
 
 def proxied_by(port: int) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""Who decides for a session what its door lets pass, and what the door asks of whoever does."""
+"""The gatekeeper decides for a session what its door lets pass; the protocol by which the door asks it."""
 
 import socket
 from typing import Protocol
@@ -11,22 +11,22 @@ from toolwright.record import record
 
 @record(frozen=True, slots=True, kw_only=True)
 class Permit:
-    """Whether a connection may be made, and if not why."""
+    """An answer whether a connection may be made, and if not why."""
 
     allowed: bool
     named: bool = False
-    """Whether the user means this host wherever it lies."""
+    """True if the user means this host wherever it lies."""
     limited: bool = False
-    """Whether nobody has allowed this very host, so that no more is sent than fetching takes."""
+    """True if nobody has allowed this very host, so that no more is sent than fetching takes."""
     reason: str = ""
 
 
 class Gatekeeper(Protocol):
-    """Who decides for one session, in the loop of the workspace."""
+    """The one who decides for one session, in the loop of the workspace."""
 
     @property
     def gate(self) -> Gate | None:
-        """What its leaders say first, where there are no namespaces."""
+        """Return what its leaders say first, where there are no namespaces."""
         ...
 
     async def permit(self, destination: Destination) -> Permit: ...

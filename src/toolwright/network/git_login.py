@@ -36,15 +36,16 @@ class LoginsForCommands:
                     data = await reader.read(LONGEST)
                     while not reader.at_eof() and len(data) < LONGEST:
                         data += await reader.read(LONGEST)
-                told = dict(line.split("=", 1) for line in data.decode("utf-8", "replace").splitlines() if "=" in line)
-                if told.get("action") == "get":
-                    writer.write(await self._login(told))
+                lines = data.decode("utf-8", "replace").splitlines()
+                asked = dict(line.split("=", 1) for line in lines if "=" in line)
+                if asked.get("action") == "get":
+                    writer.write(await self._login(asked))
                     await writer.drain()
         finally:
             writer.close()
 
-    async def _login(self, told: Mapping[str, str]) -> bytes:
-        url = f"{told.get('protocol')}://{told.get('host')}/"
+    async def _login(self, fields: Mapping[str, str]) -> bytes:
+        url = f"{fields.get('protocol')}://{fields.get('host')}/"
         place = Destination.of_url(url)
         if place is None or place not in self._reached():
             self._note(f"git was given no login for {url}: this session has not reached it")
@@ -52,7 +53,7 @@ class LoginsForCommands:
         git = self._machine.lookup.find("git")
         if git is None:
             return b""
-        question = "".join(f"{name}={told[name]}\n" for name in _ASKED if name in told)
+        question = "".join(f"{name}={fields[name]}\n" for name in _ASKED if name in fields)
         env = {**self._machine.lookup.around(self._machine.environment), "GIT_TERMINAL_PROMPT": "0"}
         env |= {"GIT_ASKPASS": "", "SSH_ASKPASS": "", "GCM_INTERACTIVE": "never"}
         with suppress(OSError, TimeoutError):

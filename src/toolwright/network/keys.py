@@ -26,7 +26,7 @@ class Keys:
         missing = [name for name in _VARIABLE.findall(header) if not self._environment.get(name)]
         if missing:
             raise ToolError(f"the header for {host} takes the variable {missing[0]}, which is not set", "missing")
-        line = _VARIABLE.sub(lambda found: self._environment[found[1]], header)
+        line = _VARIABLE.sub(lambda match: self._environment[match[1]], header)
         name, colon, value = line.partition(":")
         if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name) or not value.strip().isprintable():
             raise ToolError(f"the header for {host} is none: write `Name: value` in sandbox.keys")

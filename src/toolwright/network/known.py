@@ -16,4 +16,4 @@ class Known:
     client: str
     setting: str
     level: Level = "user"
-    """Whether the user has set it, or the project, whose word is not taken for addresses that are not public."""
+    """The user's setting or the project's, whose word is not taken for addresses that are not public."""

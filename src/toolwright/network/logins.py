@@ -1,4 +1,4 @@
-"""What commands log in by without having the keys: sockets for the ssh agent and for git's logins, for each session."""
+"""Logins of commands that do not have the keys: sockets for the ssh agent and for git's logins, for each session."""
 
 import asyncio
 import secrets

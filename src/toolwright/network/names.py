@@ -22,7 +22,7 @@ _LABEL = re.compile(rb"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
 
 @record(frozen=True, slots=True, kw_only=True)
 class NameQuestion:
-    """What a program wants to know of a name."""
+    """A question of a program about a name."""
 
     name: str
     kind: int

@@ -28,7 +28,7 @@ LONGEST_ANSWER: Final = 16_384
 TRIED: Final = 4
 """Addresses of one host that are tried."""
 METADATA: Final = ("168.63.129.16", "100.100.100.200", "192.0.0.192", "fd00:ec2::254")
-"""Where clouds tell machines their secrets, outside of the link-local block."""
+"""Addresses at which clouds tell machines their secrets, outside of the link-local block."""
 
 
 class Unreachable(ToolError):
@@ -139,34 +139,34 @@ def closed(address: Address, destination: Destination, *, named: bool) -> str:
     """Say why an address is not to be reached; empty if it may be."""
     real, as_address = inner(address), destination.address is not None
     if real.is_loopback or real.is_unspecified or _is_ours(real):
-        return f"{_shown(destination, address)} is this machine, whose services a rule opens by port: `localhost:PORT`"
+        return f"{_named(destination, address)} is this machine, whose services a rule opens by port: `localhost:PORT`"
     if real.is_link_local or real.is_multicast or str(real) in METADATA:
-        return "" if named and as_address else f"{_shown(destination, address)} is closed to commands"
+        return "" if named and as_address else f"{_named(destination, address)} is closed to commands"
     if is_public(address) or named:
         return ""
     return (
-        f"{_shown(destination, address)} is in a private network, which takes a rule with its name:"
+        f"{_named(destination, address)} is in a private network, which takes a rule with its name:"
         f" `{destination}: allow`"
     )
 
 
-def _shown(destination: Destination, address: Address) -> str:
+def _named(destination: Destination, address: Address) -> str:
     return str(destination) if destination.address is not None else f"{destination} ({address})"
 
 
 def _is_ours(address: Address) -> bool:
-    """Whether an address is one of this machine's own."""
+    """Tell whether an address is one of this machine's own."""
     return not is_this_broad(address) and SocketEnd(address=address.packed, port=0).is_here()
 
 
 def is_this_broad(address: Address) -> bool:
-    """Whether it is no address of one machine."""
+    """Tell whether it is no address of one machine."""
     return address.is_multicast or address.is_unspecified
 
 
 def _look_up(host: str) -> list[Address]:
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    texts = dict.fromkeys(str(name[0]).partition("%")[0] for *_, name in found)
+    entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    texts = dict.fromkeys(str(name[0]).partition("%")[0] for *_, name in entries)
     return [ipaddress.ip_address(text) for text in texts]
 
 
@@ -175,22 +175,22 @@ async def _connected(destination: Destination, addresses: list[Address]) -> sock
     for address in addresses:
         family = socket.AF_INET if address.version == 4 else socket.AF_INET6
         try:
-            made = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
+            connection = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
         except OSError as error:
             reason = error.strerror or str(error)
             continue
         try:
             async with time_limit(PATIENCE):
-                await asyncio.get_running_loop().sock_connect(made, (str(address), destination.port))
+                await asyncio.get_running_loop().sock_connect(connection, (str(address), destination.port))
         except TimeoutError:
             reason = f"no answer in {PATIENCE:.0f} seconds"
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else str(error)
         except BaseException:
-            made.close()
+            connection.close()
             raise
         else:
-            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            return made
-        made.close()
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return connection
+        connection.close()
     raise Unreachable(f"{destination} cannot be reached: {reason}")

@@ -1,4 +1,4 @@
-"""What programs say to a proxy: HTTP CONNECT, plain HTTP, SOCKS 5 with names. Bytes in, values out."""
+"""Requests of programs to a proxy: HTTP CONNECT, plain HTTP, SOCKS 5 with names. Bytes in, values out."""
 
 import socket
 import struct
@@ -25,7 +25,7 @@ _FAMILIES: Final = {_IPV4: socket.AF_INET, _IPV6: socket.AF_INET6}
 
 
 class Malformed(Exception):
-    """What came is nothing that a proxy is told."""
+    """Bytes that are no request to a proxy."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -105,19 +105,19 @@ def socks_request(data: bytes) -> tuple[Wanted, int] | None:
 
 def refusal(destination: Destination, reason: str) -> bytes:
     """Say no by HTTP, in the first line too: many programs show no more of it."""
-    return _said(403, f"{destination} was refused: {reason}")
+    return _refusal_page(403, f"{destination} was refused: {reason}")
 
 
 def failure(reason: str) -> bytes:
     """Say that it could not be reached."""
-    return _said(502, reason)
+    return _refusal_page(502, reason)
 
 
 def bad_request(reason: str) -> bytes:
-    return _said(400, reason)
+    return _refusal_page(400, reason)
 
 
-def _said(code: int, reason: str) -> bytes:
+def _refusal_page(code: int, reason: str) -> bytes:
     text = f"{reason}\n".encode()
     short = "".join(one if " " <= one <= "~" else "?" for one in reason)[:_SHORT]
     head = f"HTTP/1.1 {code} {short}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {len(text)}\r\n"

@@ -62,8 +62,8 @@ class PublishedServers:
         return self._spare.pop()
 
     def close(self) -> None:
-        for one in self._spare:
-            one.close()
+        for spare in self._spare:
+            spare.close()
 
     async def _lead(self, port: int) -> str:
         closed = port in CLOSED or port in self._own_ports()
@@ -76,12 +76,12 @@ class PublishedServers:
 
 def listening_ports(diagnosis: socket.socket) -> set[int]:
     """Return the ports that programs in a network listen on; `diagnosis` is a socket of netlink made in there."""
-    found = set[int]()
+    ports = set[int]()
     for family in (socket.AF_INET, socket.AF_INET6):
         question = struct.pack("=BBBBI", family, _TCP, 0, 0, _LISTENING) + bytes(48)
         diagnosis.send(_HEADER.pack(_HEADER.size + len(question), _BY_FAMILY, _REQUEST | _DUMP, 0, 0) + question)
-        found.update(_answered(diagnosis))
-    return found
+        ports.update(_answered(diagnosis))
+    return ports
 
 
 def listens_here(port: int) -> bool:
@@ -119,4 +119,4 @@ def open_outside(port: int) -> socket.socket | None:
 
 
 def _say_nothing(_: str) -> None:
-    """What is refused here is told to nobody: it is the server of a job."""
+    """Report nothing: what is refused here is the server of a job."""

@@ -25,7 +25,7 @@ SHARE = 10
 
 
 class Watcher(Protocol):
-    """Who looks at what a program says."""
+    """A watcher of what a program says."""
 
     async def begins(self, data: bytes) -> None:
         """Look at the first of it. OSError if it is not to go on."""
@@ -37,19 +37,19 @@ class Watcher(Protocol):
 
 
 class Traffic:
-    """What went to a destination and came from it."""
+    """Bytes that went to a destination and came from it."""
 
     __slots__ = ("connections", "limited", "received", "sent")
 
     def __init__(self) -> None:
         self.connections = self.sent = self.received = 0
         self.limited: bool | None = None
-        """Whether nobody has allowed this very host, so that no more is sent than fetching takes; None before that is
+        """True if nobody has allowed this very host, so that no more is sent than fetching takes; None before that is
         known."""
 
     @property
     def is_spent(self) -> bool:
-        """Whether more was sent than goes without a question."""
+        """True if more was sent than goes without a question."""
         return bool(self.limited) and self.sent > UNASKED + self.received // SHARE
 
 
@@ -92,7 +92,7 @@ class Relay:
         sent: Callable[[int], None],
         watcher: Watcher | None,
     ) -> None:
-        """What a program says is looked at when it begins, and where it becomes much."""
+        """Pass on what a program says; it is looked at when it begins, and where it becomes much."""
         if watcher is None:
             await self._one_way(inside, outside, sent)
             return
@@ -178,11 +178,11 @@ async def _pass_by_pipe(source: socket.socket, target: socket.socket, count: Cal
         os.close(writer)
 
 
-async def _greeting(one: socket.socket) -> bytes:
+async def _greeting(peer: socket.socket) -> bytes:
     """Return the first that is said; all of it if it is the greeting of TLS."""
     data = b""
     while len(data) < LONGEST:
-        piece = await asyncio.get_running_loop().sock_recv(one, PIECE)
+        piece = await asyncio.get_running_loop().sock_recv(peer, PIECE)
         data += piece
         try:
             server_name(data)
@@ -193,26 +193,26 @@ async def _greeting(one: socket.socket) -> bytes:
     return data
 
 
-async def readable(one: socket.socket) -> None:
+async def readable(peer: socket.socket) -> None:
     """Return once there is something to read."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
-    loop.add_reader(one.fileno(), ready.set)
+    loop.add_reader(peer.fileno(), ready.set)
     try:
         await ready.wait()
     finally:
-        loop.remove_reader(one.fileno())
+        loop.remove_reader(peer.fileno())
 
 
-async def writable(one: socket.socket) -> None:
+async def writable(peer: socket.socket) -> None:
     """Return once something can be said."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
-    loop.add_writer(one.fileno(), ready.set)
+    loop.add_writer(peer.fileno(), ready.set)
     try:
         await ready.wait()
     finally:
-        loop.remove_writer(one.fileno())
+        loop.remove_writer(peer.fileno())
 
 
 async def speak_for(

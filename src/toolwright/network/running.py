@@ -22,7 +22,7 @@ class Caller(Protocol):
 
 @record(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What went to a destination, and what came from there."""
+    """Bytes that went to a destination, and that came from there."""
 
     to: str
     sent: int

@@ -27,7 +27,7 @@ Handler = Callable[[socket.socket], Awaitable[None]]
 
 
 class Room(Protocol):
-    """What the sessions share: the thread, the way out, and the room for connections."""
+    """The parts that sessions share: the thread, the way out, and the room for connections."""
 
     share: int
     """Connections that one session may have open."""
@@ -67,9 +67,9 @@ class Served:
         self._added += sockets
         await self._door.done(listen)
 
-    async def drop(self, one: socket.socket) -> None:
+    async def drop(self, listener: socket.socket) -> None:
         """Take nothing more on a socket that was added, and close it."""
-        number = one.fileno()
+        number = listener.fileno()
 
         async def end() -> None:
             for listening in [each for each in self._listening if each.number == number]:
@@ -77,14 +77,14 @@ class Served:
                 self._listening.remove(listening)
 
         await self._door.done(end)
-        self._added = [(name, each) for name, each in self._added if each is not one]
-        one.close()
+        self._added = [(name, each) for name, each in self._added if each is not listener]
+        listener.close()
 
     async def close(self) -> None:
         """Take no more, and end what is open."""
         await self._door.done(self._end)
-        for _, one in self._added:
-            one.close()
+        for _, listener in self._added:
+            listener.close()
 
     # In the thread.
 
@@ -93,25 +93,25 @@ class Served:
 
     def _listen(self, sockets: Sequence[Handed]) -> None:
         loop = asyncio.get_running_loop()
-        for name, one in sockets:
+        for name, listener in sockets:
             match name.split(" "):
                 case ["proxy"]:
-                    self._accept(one, self._proxied)
+                    self._accept(listener, self._proxied)
                 case ["through4" | "through6"]:
-                    self._accept(one, self._through)
+                    self._accept(listener, self._through)
                 case ["gate"]:
-                    self._accept(one, self._gated)
+                    self._accept(listener, self._gated)
                 case ["port", port]:
-                    self._accept(one, partial(self._to_port, int(port)))
+                    self._accept(listener, partial(self._to_port, int(port)))
                 case ["job", port]:
-                    self._accept(one, partial(self._to_job, int(port)))
+                    self._accept(listener, partial(self._to_job, int(port)))
                 case ["names4" | "names6"]:
-                    loop.add_reader(one.fileno(), self._names.came, one, self._start)
+                    loop.add_reader(listener.fileno(), self._names.came, listener, self._start)
                 case _:
                     continue
 
-    def _accept(self, one: socket.socket, handle: Handler) -> None:
-        listening = Listening(self, one, partial(self._begin, handle))
+    def _accept(self, listener: socket.socket, handle: Handler) -> None:
+        listening = Listening(self, listener, partial(self._begin, handle))
         self._listening.append(listening)
         listening.begin()
 
@@ -127,9 +127,9 @@ class Served:
         loop = asyncio.get_running_loop()
         for listening in self._listening:
             listening.end()
-        for name, one in self._sockets:
+        for name, listener in self._sockets:
             if name.startswith("names"):
-                loop.remove_reader(one.fileno())
+                loop.remove_reader(listener.fileno())
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -364,9 +364,9 @@ class Watch:
 class Listening:
     """A socket on which connections come, as long as there is room for them."""
 
-    def __init__(self, served: Served, one: socket.socket, begin: Callable[[socket.socket], None]) -> None:
-        self._served, self._socket, self._handle = served, one, begin
-        self.number = one.fileno()
+    def __init__(self, served: Served, listener: socket.socket, begin: Callable[[socket.socket], None]) -> None:
+        self._served, self._socket, self._handle = served, listener, begin
+        self.number = listener.fileno()
         self._ended = False
 
     def begin(self) -> None:

@@ -37,7 +37,7 @@ _STRICTNESS: Final[dict[Action, int]] = {"allow": 0, "ask": 1, "deny": 2}
 
 
 class Place(Protocol):
-    """What holds the commands of a session: a namespace, or a gate where there are none."""
+    """The holder of the commands of a session: a namespace, or a gate where there are none."""
 
     @property
     def descriptor(self) -> int | None: ...
@@ -89,7 +89,7 @@ class SessionNetwork:
 
     @property
     def use(self) -> SpaceUse:
-        """How a command is started in it."""
+        """Return how a command is started in it."""
         logins = self._logins
         return SpaceUse(
             descriptor=self.space.descriptor,
@@ -101,7 +101,7 @@ class SessionNetwork:
 
     @property
     def gate(self) -> Gate | None:
-        """What leaders say first where there are no namespaces."""
+        """Return what leaders say first where there are no namespaces."""
         return self.space.gate
 
     def reached(self) -> list[Destination]:
@@ -129,11 +129,11 @@ class SessionNetwork:
             self._looking = None
 
     async def _look_for_servers(self) -> None:
-        jobs = [one for one in self._running if one.is_job]
+        jobs = [running for running in self._running if running.is_job]
         if self._servers is not None:
             for sentence in await self._servers.look(without=self._ports if jobs else None):
-                for one in jobs:
-                    one.note(sentence)
+                for running in jobs:
+                    running.note(sentence)
 
     def ended(self, running: Running) -> None:
         if running in self._running:
@@ -186,21 +186,21 @@ class SessionNetwork:
 
     def exists(self, name: str) -> bool:
         """Tell whether a name gets an address: not one that is denied whatever the port."""
-        callers = [one.caller for one in self._running]
+        callers = [running.caller for running in self._running]
         if any(_may_fit(name, caller) for caller in callers):
             return True
         ports = (*WEB_PORTS, _SSH)
         places = [[verdict_on(Destination(name, port), caller, ()) for caller in callers] for port in ports]
         if any(_strictest(verdicts).action != "deny" for verdicts in places):
             return True
-        for one in self._running:
-            one.note(f"{name} was refused: {_FORBIDDEN}")
+        for running in self._running:
+            running.note(f"{name} was refused: {_FORBIDDEN}")
         return False
 
     def note_all(self, sentence: str) -> None:
         """Have the results of all that run tell of something."""
-        for one in self._running:
-            one.note(sentence)
+        for running in self._running:
+            running.note(sentence)
 
     def note(self, destination: Destination, reason: str) -> None:
         """Have the results of all that run tell of a refusal: it is not known whose connection it was."""
@@ -217,8 +217,8 @@ class SessionNetwork:
 
     def note_crowd(self, most: int) -> None:
         """Have the results tell why connections wait."""
-        for one in self._running:
-            one.note(f"{most} connections were open, which is as many as there may be, so further ones waited")
+        for running in self._running:
+            running.note(f"{most} connections were open, which is as many as there may be, so further ones waited")
 
     def traffic_to(self, destination: Destination) -> Traffic:
         """Return where it is counted. The door counts in its own thread."""
@@ -228,13 +228,13 @@ class SessionNetwork:
 
     def take_exchanges(self) -> list[Exchange]:
         """Return what went where since this was last asked, in the order of what was sent."""
-        found = list[Exchange]()
+        exchanges = list[Exchange]()
         for destination, traffic in list(self._traffic.items()):
             now, before = (traffic.sent, traffic.received), self._told.get(destination, (0, 0))
             if now != before:
                 self._told[destination] = now
-                found.append(Exchange(to=str(destination), sent=now[0] - before[0], received=now[1] - before[1]))
-        return sorted(found, key=lambda one: -one.sent)
+                exchanges.append(Exchange(to=str(destination), sent=now[0] - before[0], received=now[1] - before[1]))
+        return sorted(exchanges, key=lambda exchange: -exchange.sent)
 
     async def close(self) -> None:
         for task in (*self._asking.values(), *([self._looking] if self._looking else [])):
@@ -276,8 +276,8 @@ class SessionNetwork:
         destination, more = key
         sent = self.traffic_to(destination).sent if more else 0
         now = asyncio.get_running_loop().time
-        for one in self._running:
-            one.asked_since = now()
+        for each in self._running:
+            each.asked_since = now()
         try:
             await running.caller.ask_all(about(destination, running.command, sent=sent))
             reason = ""
@@ -286,17 +286,17 @@ class SessionNetwork:
         except ToolError as refusal:
             reason = str(refusal)
         finally:
-            for one in self._running:
-                if one.asked_since is not None:
-                    one.waited += now() - one.asked_since
-                    one.asked_since = None
-        for one in waiting:
-            one.answers[key] = reason
+            for each in self._running:
+                if each.asked_since is not None:
+                    each.waited += now() - each.asked_since
+                    each.asked_since = None
+        for each in waiting:
+            each.answers[key] = reason
         return reason
 
     def _no(self, destination: Destination, reason: str) -> Permit:
-        for one in self._running:
-            one.note(f"{destination} was refused: {reason}")
+        for running in self._running:
+            running.note(f"{destination} was refused: {reason}")
         return Permit(allowed=False, reason=reason)
 
 
@@ -304,12 +304,12 @@ def about(destination: Destination, command: str, *, sent: int = 0) -> Request:
     """Return what is asked about a destination that a command wants to reach, or has `sent` so much that more is."""
     stored = destination.host if destination.port in WEB_PORTS and ":" not in destination.host else str(destination)
     line = " ".join(command.split())
-    shown = line if len(line) <= 60 else f"{line[:59]}…"
+    start = line if len(line) <= 60 else f"{line[:59]}…"
     return Request(
         permission=PERMISSION,
         patterns=(destination.pattern,),
         always=(stored,),
-        title=f"`{shown}` wants to {_wish(destination, sent)}",
+        title=f"`{start}` wants to {_wish(destination, sent)}",
         acts={destination.pattern: Act(kind="nothing", program="network", on=str(destination), to=(destination.host,))},
         metadata={"destination": str(destination)},
     )
@@ -322,16 +322,16 @@ def _wish(destination: Destination, sent: int) -> str:
 
 
 def _strictest(verdicts: Iterable[Verdict]) -> Verdict:
-    """What all that run may reach: it is not known which of them asks. If none runs any more, nothing."""
-    found = list(verdicts)
-    if not found:
+    """Return what all that run may reach: it is not known which of them asks. If none runs any more, nothing."""
+    known = list(verdicts)
+    if not known:
         return Verdict(action="deny")
-    strictest = max(found, key=lambda one: _STRICTNESS[one.action])
-    return replace(strictest, named=all(one.named for one in found))
+    strictest = max(known, key=lambda verdict: _STRICTNESS[verdict.action])
+    return replace(strictest, named=all(verdict.named for verdict in known))
 
 
 def _may_fit(name: str, caller: Caller) -> bool:
-    """Whether a rule opens another port of a host that is closed otherwise."""
+    """Tell whether a rule opens another port of a host that is closed otherwise."""
     return any(
         permission == PERMISSION and action != "deny" and pattern.lower().startswith(f"{name}:")
         for permission, pattern, action in caller.rules_about(PERMISSION)

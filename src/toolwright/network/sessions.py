@@ -44,7 +44,7 @@ class Networks:
         self._keys, self._logins = keys, logins
         self._sessions = dict[str, asyncio.Task[SessionNetwork]]()
         self.has_made_one = False
-        """Whether this machine has given a network, so that it is able to."""
+        """True if this machine has given a network, so that it is able to."""
         self._without = set[str]()
         """Sessions that were told that nothing holds their commands."""
 
@@ -77,7 +77,7 @@ class Networks:
         return verdict_on(destination, caller, await self._known()).action == "ask"
 
     def is_first_of(self, session_id: str) -> bool:
-        """Whether nobody in this session was told yet that nothing holds its commands; from now on somebody was."""
+        """Tell whether this session was not told yet that nothing holds its commands; from now on it was."""
         first = session_id not in self._without
         self._without.add(session_id)
         return first

@@ -30,7 +30,7 @@ Conversation = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @record(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """Where the user's keys and known hosts are."""
+    """The places of the user's keys and known hosts."""
 
     home: Path
     environment: Mapping[str, str]
@@ -102,14 +102,14 @@ class UsersAgent:
 
 def private_keys(home: Path) -> list[Path]:
     """List the user's files that ssh would take for keys."""
-    found = list[Path]()
+    keys = list[Path]()
     for file in sorted((home / ".ssh").glob("*")):
         if file.name.startswith(_NO_KEY) or file.suffix == ".pub" or not file.is_file():
             continue
         with suppress(OSError), file.open("rb") as opened:
             if re.match(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----", opened.read(64)):
-                found.append(file)
-    return found
+                keys.append(file)
+    return keys
 
 
 class AgentForCommands:
@@ -129,8 +129,8 @@ class AgentForCommands:
                 upstream = await self._users.connect()
                 await self._answer_all(reader, writer, upstream)
         finally:
-            for one in (writer, *(upstream[1:] if upstream else ())):
-                one.close()
+            for stream in (writer, *(upstream[1:] if upstream else ())):
+                stream.close()
 
     async def _answer_all(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, upstream: Conversation
@@ -147,8 +147,8 @@ class AgentForCommands:
             else:
                 upstream[1].write(len(body).to_bytes(4, "big") + body)
                 async with time_limit(PATIENCE):
-                    told = await _message(upstream[0])
-                answer = len(told).to_bytes(4, "big") + told
+                    reply = await _message(upstream[0])
+                answer = len(reply).to_bytes(4, "big") + reply
             if asked.kind == "bind" and not refusal:
                 bound = asked.session
             writer.write(answer)

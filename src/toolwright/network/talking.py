@@ -49,12 +49,12 @@ async def socks(connection: socket.socket, data: bytes) -> proxying.Wanted:
     return proxying.Wanted(destination=wanted.destination, how="socks", first=data[size:])
 
 
-async def connect_inside(one: socket.socket, port: int) -> None:
+async def connect_inside(connection: socket.socket, port: int) -> None:
     """Connect to the loopback of a session's network, by either version."""
-    hosts = ("127.0.0.1",) if one.family == socket.AF_INET else ("::ffff:127.0.0.1", "::1")
+    hosts = ("127.0.0.1",) if connection.family == socket.AF_INET else ("::ffff:127.0.0.1", "::1")
     for host in hosts:
         try:
-            await asyncio.get_running_loop().sock_connect(one, (host, port))
+            await asyncio.get_running_loop().sock_connect(connection, (host, port))
         except ConnectionRefusedError:
             if host == hosts[-1]:
                 raise

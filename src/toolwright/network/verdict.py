@@ -1,4 +1,4 @@
-"""What rules, approvals and the user's own clients say of a destination. Pure: nobody is asked."""
+"""Verdicts of rules, approvals and the user's own clients on a destination. Pure: nobody is asked."""
 
 import re
 from collections.abc import Iterable
@@ -29,11 +29,11 @@ class Ruled(Protocol):
 
 @record(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What is to be done about a connection before anybody is asked."""
+    """A decision about a connection before anybody is asked."""
 
     action: Action
     named: bool = False
-    """Whether the user has named the host, so that it may lie in a private network."""
+    """True if the user has named the host, so that it may lie in a private network."""
     source: str = ""
     """The client that is set up with it, if that is why it is allowed."""
 
@@ -52,7 +52,7 @@ def verdict_on(destination: Destination, ruled: Ruled, known: Iterable[Known]) -
 
 
 def _spells(rule: RuleLine, destination: Destination) -> bool:
-    """Whether a rule has the whole host in it, and is about this port."""
+    """Tell whether a rule has the whole host in it, and is about this port."""
     permission, pattern, _ = rule
     host, separator, port = pattern.rpartition(":") if _has_port(pattern) else (pattern, "", "")
     if permission != PERMISSION or host.strip("[]").lower() != destination.host:
@@ -69,14 +69,14 @@ _UNNAMED = Destination("host.invalid", 443).pattern
 
 
 def is_by_destination(ruled: Ruled) -> bool:
-    """Whether rules leave some destinations and not others, or ask: not where all are open, or all closed."""
+    """Tell whether rules leave some destinations and not others, or ask: not where all are open, or all closed."""
     if any(_is_of_one(rule) for rule in ruled.rules_about(PERMISSION)):
         return True
     return ruled.decide(PERMISSION, _UNNAMED) == "ask"
 
 
 def names_destinations(ruled: Ruled) -> bool:
-    """Whether anybody has said anything about the network, besides what holds before."""
+    """Tell whether anybody has said anything about the network, besides what holds before."""
     return any(permission == PERMISSION and rest != _UNSAID for permission, *rest in ruled.rules_about(PERMISSION))
 
 
@@ -90,12 +90,12 @@ def _is_of_one(rule: RuleLine) -> bool:
 
 def local_ports(ruled: Ruled) -> list[int]:
     """List the services of this machine that a rule names by their port, and that are not denied."""
-    found = dict[int, None]()
+    ports = dict[int, None]()
     for permission, pattern, _ in ruled.rules_about(PERMISSION):
         named = _HERE.fullmatch(pattern) if permission == PERMISSION else None
         if named and 0 < int(named[1]) < 65_536 and _local(ruled, int(named[1])).action != "deny":
-            found[int(named[1])] = None
-    return list(found)[:MOST_PORTS]
+            ports[int(named[1])] = None
+    return list(ports)[:MOST_PORTS]
 
 
 def local_verdict(port: int, ruled: Ruled) -> Verdict:
