@@ -18,10 +18,10 @@ def builtin() -> Iterator[Source]:
 def load(tool_id: str) -> Tool:
     """Load a built-in tool by its id."""
     module = import_module(f"toolwright.tools.{tool_id}")
-    found = getattr(module, tool_id, None) or getattr(module, f"{tool_id}_")
-    if not isinstance(found, Tool):
+    tool = getattr(module, tool_id, None) or getattr(module, f"{tool_id}_")
+    if not isinstance(tool, Tool):
         raise TypeError(f"toolwright.tools.{tool_id} does not define a tool of that name")
-    return found
+    return tool
 
 
 def built_in(tool_id: str) -> Tool | None:

@@ -11,10 +11,10 @@ _SECTION = re.compile(r"^\*\*\* (?:(Add|Update|Delete) File|(Move) to): *(.+?) *
 
 
 def _sections(arguments: Arguments) -> list[tuple[str, str]]:
-    """What a patch does, each with the file it does it to."""
+    """Return the acts of a patch, each with the file that it is done to."""
     patch = arguments.get("patchText")
-    found = _SECTION.finditer(patch) if isinstance(patch, str) else ()
-    return [(one[1] or one[2], one[3]) for one in found if "\0" not in one[3]]
+    sections = _SECTION.finditer(patch) if isinstance(patch, str) else ()
+    return [(one[1] or one[2], one[3]) for one in sections if "\0" not in one[3]]
 
 
 def _kind(arguments: Arguments) -> Kind:

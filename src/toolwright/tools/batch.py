@@ -15,7 +15,7 @@ from toolwright.schema.basics import Problem
 
 @record(frozen=True, slots=True, kw_only=True)
 class BatchLimits:
-    """What a batch may hold."""
+    """The limits of a batch."""
 
     max_calls: int = 10
     alone: Callable[[str], str] = lambda _: ""

@@ -34,5 +34,5 @@ async def codesearch(
     searcher = ctx.use(Searcher)
     if searcher.is_plain:
         raise ToolError("The search server of this project knows no code. Use websearch.", "not_found")
-    found = await searcher.call("get_code_context_exa", {"query": query, "tokensNum": tokens_num}, SECONDS)
-    return Result(found or NOTHING, title=f"Code search: {query}")
+    answer = await searcher.call("get_code_context_exa", {"query": query, "tokensNum": tokens_num}, SECONDS)
+    return Result(answer or NOTHING, title=f"Code search: {query}")

@@ -34,20 +34,20 @@ async def glob(
     """Ask, search, and show what was found; where nothing was, say what may have been meant."""
     tree = ctx.use(Files).tree
     place = tree.place(path or ".")
-    given = {"pattern": pattern, "path": path}
-    metadata = {name: value for name, value in given.items() if value is not None}
+    arguments = {"pattern": pattern, "path": path}
+    metadata = {name: value for name, value in arguments.items() if value is not None}
     request = Request(permission="glob", patterns=(pattern,), metadata=metadata)
     await ctx.ask_all(request, *place.external(folder=True))
     folder = require_folder(place)
     search = _Search(folder, ShownNames(ctx, tree), ignored)
     wanted = pattern.removeprefix("./")
     try:
-        found = await search.files(wanted)
+        result = await search.files(wanted)
     except GlobError as error:
         return _result(place, _NOTHING, f"The pattern {pattern} is no glob: {error}. Escape the character with \\.")
-    note = _note(found) if found.paths or not found.complete else await _hint(place, wanted, search)
+    note = _note(result) if result.paths or not result.complete else await _hint(place, wanted, search)
     # Nothing of what was left out: whether there is a name that fits is not to be learned either.
-    return _result(place, found, note)
+    return _result(place, result, note)
 
 
 @record(frozen=True, slots=True)
@@ -68,24 +68,24 @@ class _Search:
 _NOTHING = FilesFound(paths=(), total=0, complete=True)
 
 
-def _result(place: Place, found: FilesFound, note: str) -> Result:
-    shown = "\n".join(shown_path(str(place.name / path)) for path in found.paths) or "No files found"
-    count, truncated = len(found.paths), found.total > len(found.paths) or not found.complete
+def _result(place: Place, result: FilesFound, note: str) -> Result:
+    listed = "\n".join(shown_path(str(place.name / path)) for path in result.paths) or "No files found"
+    count, truncated = len(result.paths), result.total > len(result.paths) or not result.complete
     return Result(
-        f"{shown}\n\n({note})" if note else shown,
+        f"{listed}\n\n({note})" if note else listed,
         title=place.relative,
-        metadata={"count": count, "truncated": truncated, "total": found.total},
+        metadata={"count": count, "truncated": truncated, "total": result.total},
         truncated=truncated,
     )
 
 
-def _note(found: FilesFound) -> str:
-    if not found.complete:
+def _note(result: FilesFound) -> str:
+    if not result.complete:
         return (
             f"The search was stopped after {SECONDS} seconds, so files may be missing. Narrow the pattern or the path."
         )
-    if found.total > LIMIT:
-        return f"These are the newest {LIMIT} of {found.total} files. Narrow the pattern or the path to see others."
+    if result.total > LIMIT:
+        return f"These are the newest {LIMIT} of {result.total} files. Narrow the pattern or the path to see others."
     return ""
 
 
@@ -106,8 +106,8 @@ async def _hint(place: Place, pattern: str, search: _Search) -> str:
 
 async def _relative_hint(pattern: str, search: _Search) -> str:
     """A leading slash means the top of the folder searched, so that a whole path in a pattern names nothing."""
-    folder, found = search.folder, await search.files(pattern)
-    if not found.paths:
+    folder, result = search.folder, await search.files(pattern)
+    if not result.paths:
         return f"Patterns start from {folder}; {pattern} finds nothing there either."
-    files = "\n".join(f"  {shown_path(path)}" for path in found.paths)
-    return f"Patterns start from {folder}. There {pattern} finds {found.total}, newest first:\n{files}"
+    files = "\n".join(f"  {shown_path(path)}" for path in result.paths)
+    return f"Patterns start from {folder}. There {pattern} finds {result.total}, newest first:\n{files}"

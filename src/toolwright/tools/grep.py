@@ -46,8 +46,8 @@ async def grep(
     """Ask, search, and show the lines of files that may be read."""
     tree = ctx.use(Files).tree
     place = tree.place(path or ".")
-    given = {"pattern": pattern, "path": path, "include": include}
-    metadata = {name: value for name, value in given.items() if value is not None}
+    arguments = {"pattern": pattern, "path": path, "include": include}
+    metadata = {name: value for name, value in arguments.items() if value is not None}
     request = Request(permission="grep", patterns=(pattern,), metadata=metadata)
     await ctx.ask_all(request, *place.external(folder=not place.path.is_file()))
     _check(pattern, include or "", place)
@@ -59,13 +59,13 @@ async def grep(
         return ctx.decide("read", tree.exactly(query.base / file).pattern) == "allow"
 
     try:
-        found = await find_lines(query, readable=readable)
+        result = await find_lines(query, readable=readable)
     except PatternError as error:
         raise _not_understood(pattern, error) from error
     except GlobError as error:
         return _result(pattern, LinesFound(), _heading(LinesFound()), f"(The include {include} is no glob: {error}.)")
-    files = "\n\n".join(_shown_file(file, query, place) for file in found.files)
-    return _result(pattern, found, f"{_heading(found)}\n{files}".rstrip("\n"), "\n".join(_notes(found, place)))
+    files = "\n\n".join(_shown_file(file, query, place) for file in result.files)
+    return _result(pattern, result, f"{_heading(result)}\n{files}".rstrip("\n"), "\n".join(_notes(result, place)))
 
 
 def _check(pattern: str, include: str, place: Place) -> None:
@@ -104,25 +104,25 @@ def _globs(include: str, base: Path, start: str) -> Iterator[str]:
         yield f"{sign}{start}/{glob.removeprefix('/')}"
 
 
-def _result(pattern: str, found: LinesFound, shown: str, notes: str) -> Result:
+def _result(pattern: str, result: LinesFound, text: str, notes: str) -> Result:
     """The tool cuts its own output; only lines so long that they fill the general limit are left to that."""
-    output = f"{shown}\n\n{notes}" if notes else shown
-    truncated = found.total > found.shown or not found.exact
+    output = f"{text}\n\n{notes}" if notes else text
+    truncated = result.total > result.shown or not result.exact
     return Result(
         output,
         title=pattern,
-        metadata={"matches": found.shown, "truncated": truncated, "total": found.total},
+        metadata={"matches": result.shown, "truncated": truncated, "total": result.total},
         truncated=None if len(output.encode()) > GENERAL_LIMIT else truncated,
     )
 
 
-def _heading(found: LinesFound) -> str:
-    if not found.shown:
+def _heading(result: LinesFound) -> str:
+    if not result.shown:
         return "No matches found"
-    noun = "match" if found.shown == 1 else "matches"
-    if found.total == found.shown and found.exact:
-        return f"Found {found.shown} {noun}"
-    return f"Found {found.shown} {noun} of {'' if found.exact else 'more than '}{found.total}"
+    noun = "match" if result.shown == 1 else "matches"
+    if result.total == result.shown and result.exact:
+        return f"Found {result.shown} {noun}"
+    return f"Found {result.shown} {noun} of {'' if result.exact else 'more than '}{result.total}"
 
 
 def _shown_file(file: FileLines, query: Query, place: Place) -> str:
@@ -131,17 +131,17 @@ def _shown_file(file: FileLines, query: Query, place: Place) -> str:
     return "\n".join((f"{shown_path(str(place.name) + inner)}:", *lines))
 
 
-def _notes(found: LinesFound, place: Place) -> Iterator[str]:
-    if found.binary:
+def _notes(result: LinesFound, place: Place) -> Iterator[str]:
+    if result.binary:
         yield f"({place.path} is a binary file; its lines cannot be shown.)"
-    if found.withheld:
-        files = "1 file" if found.withheld == 1 else f"{found.withheld} files"
+    if result.withheld:
+        files = "1 file" if result.withheld == 1 else f"{result.withheld} files"
         yield f"(Matches in {files} were left out: reading there is forbidden, or has to be asked for with read.)"
-    if found.skipped:
+    if result.skipped:
         yield "(Some files or folders could not be read and were passed over.)"
-    if not found.complete:
+    if not result.complete:
         yield f"(The search was stopped after {SECONDS} seconds. Narrow the pattern, the path or include.)"
-    elif found.total > found.shown:
+    elif result.total > result.shown:
         yield f"(At most {LIMIT} lines are shown, from the newest files. Narrow the pattern, the path or include.)"
 
 

@@ -36,18 +36,18 @@ async def list_(
     await ctx.ask_all(*place.external(folder=True), request)
     folder = require_folder(place)
     leave_out = [_glob(text) for text in ignore or ()]
-    shown = ShownNames(ctx, tree)
-    found = await asyncio.to_thread(
-        outline, folder, leave_out, lambda target: tree.holds(target) or target.is_relative_to(folder), shown
+    may_show = ShownNames(ctx, tree)
+    outlined = await asyncio.to_thread(
+        outline, folder, leave_out, lambda target: tree.holds(target) or target.is_relative_to(folder), may_show
     )
     top = str(place.name).rstrip("/")
-    lines = [f"{shown_path(top)}/", *map(shown_path, found.tree.lines())]
-    truncated = found.total > found.count
-    withheld = f"\n\n({shown.note})" if shown.withheld else ""
+    lines = [f"{shown_path(top)}/", *map(shown_path, outlined.tree.lines())]
+    truncated = outlined.total > outlined.count
+    withheld = f"\n\n({may_show.note})" if may_show.withheld else ""
     return Result(
-        "\n".join(lines) + (_note(found) if truncated else "") + withheld,
+        "\n".join(lines) + (_note(outlined) if truncated else "") + withheld,
         title=place.relative,
-        metadata={"count": found.count, "truncated": truncated, "total": found.total},
+        metadata={"count": outlined.count, "truncated": truncated, "total": outlined.total},
         truncated=truncated,
     )
 
@@ -61,6 +61,6 @@ def _glob(text: str) -> Glob:
         ) from error
 
 
-def _note(found: Outline) -> str:
-    total = f"{found.total}" if found.exact else f"more than {found.total}"
+def _note(outlined: Outline) -> str:
+    total = f"{outlined.total}" if outlined.exact else f"more than {outlined.total}"
     return f"\n\n(These are {LIMIT} of {total} files. List one of the folders to see all of it.)"

@@ -58,15 +58,17 @@ async def question(
     )
 
 
-def _asked(one: AskedQuestion) -> Choice:
+def _asked(question: AskedQuestion) -> Choice:
     return Choice(
-        question=one["question"],
-        header=one["header"],
-        options=tuple(Option(label=choice["label"], description=choice["description"]) for choice in one["options"]),
-        multiple=one.get("multiple", False),
-        custom=one.get("custom", True),
+        question=question["question"],
+        header=question["header"],
+        options=tuple(
+            Option(label=choice["label"], description=choice["description"]) for choice in question["options"]
+        ),
+        multiple=question.get("multiple", False),
+        custom=question.get("custom", True),
     )
 
 
-def _pair(one: AskedQuestion, chosen: Sequence[str]) -> str:
-    return f'"{one["question"]}"="{", ".join(chosen) or "Unanswered"}"'
+def _pair(question: AskedQuestion, chosen: Sequence[str]) -> str:
+    return f'"{question["question"]}"="{", ".join(chosen) or "Unanswered"}"'

@@ -86,14 +86,14 @@ async def read(
         view = await asyncio.to_thread(look) if os.fstat(file.fileno()).st_size > LARGE else look()
     whole = first == 1 and view.window.stopped_by == "end" and not view.window.cut
     files.note_read(ctx.session_id, place, view.digest, stamp=view.stamp, whole=whole)
-    return _shown(place, view, files.form)
+    return _lines_result(place, view, files.form)
 
 
 def _opened(place: Place) -> FileIO:
     return open_file(place, missing="not_found")
 
 
-def _shown(place: Place, view: View, form: Form) -> Result:
+def _lines_result(place: Place, view: View, form: Form) -> Result:
     window = view.window
     after = window.first + len(window.lines)
     mark = "{}: {}" if form == "path" else "{:05d}| {}"
@@ -117,7 +117,7 @@ def _shown(place: Place, view: View, form: Form) -> Result:
 
 
 def _trailer(window: Window, after: int) -> str:
-    """What ended the reading, and how to go on: `after` is the first line not shown."""
+    """Tell what ended the reading, and how to go on: `after` is the first line not shown."""
     last, total = after - 1, "" if window.total is None else f" of {window.total}"
     lines = "1 line" if window.total == 1 else f"{window.total} lines"
     if window.stopped_by == "bytes":
@@ -130,7 +130,7 @@ def _trailer(window: Window, after: int) -> str:
 
 
 def _remarks(view: View) -> list[str]:
-    """What the lines themselves do not tell."""
+    """Return remarks on what the lines themselves do not tell."""
     window, remarks = view.window, list[str]()
     if window.cut:
         line, column = next(iter(window.cut.items()))
@@ -162,17 +162,17 @@ def _list(place: Place, may_show: ShownNames, first: int, count: int, form: Form
         raise ToolError(f"{place.path} cannot be listed: {error.strerror}.", "not_found") from error
     top = str(place.path).rstrip("/")
     names = sorted(f"{name}/" if folder else name for name, folder in there if may_show(f"{top}/{name}"))
-    shown = names[first - 1 : first - 1 + count]
-    after = first + len(shown)
+    listed = names[first - 1 : first - 1 + count]
+    after = first + len(listed)
     more = after <= len(names)
     total = "1 entry" if len(names) == 1 else f"{len(names)} entries"
     note = f"Use offset {after} to go on; {total} in all." if more else f"{total}."
     note = f"{note} {may_show.note}" if may_show.withheld else note
     if form == "path":
-        output = "\n".join((*_head(place, "directory"), "<entries>", *shown, "", f"({note})", "</entries>"))
+        output = "\n".join((*_head(place, "directory"), "<entries>", *listed, "", f"({note})", "</entries>"))
     else:
-        output = "\n".join(("<folder>", *shown, "", f"({note})", "</folder>"))
-    metadata = {"preview": "\n".join(shown[:PREVIEW]), "truncated": more, "totalEntries": len(names)}
+        output = "\n".join(("<folder>", *listed, "", f"({note})", "</folder>"))
+    metadata = {"preview": "\n".join(listed[:PREVIEW]), "truncated": more, "totalEntries": len(names)}
     return Result(output, title=place.relative, metadata=metadata, truncated=more)
 
 

@@ -29,15 +29,15 @@ async def _for_agent(tool: Tool, agent: AgentLike) -> Tool:
 async def skill(ctx: ToolContext, name: str) -> Result:
     """Ask, and hand over the text."""
     skills = await asyncio.to_thread(ctx.use(Skills).all)
-    found = skills.get(name)
-    if found is None:
+    loaded = skills.get(name)
+    if loaded is None:
         names = [known for known in skills if ctx.decide("skill", known) != "deny"]
         hint = f"There are: {', '.join(names)}." if names else "There are none; go on without."
         raise ToolError(f"There is no skill {name!r}. {hint}", "not_found")
     # A stored approval takes a final star as a wildcard, so a name that ends in one would stand for others as well.
     await ctx.ask("skill", name, always=() if name.endswith("*") else (name,))
     return Result(
-        f"# Skill: {name}\n\nBase directory: {found.folder}\n\n{found.body}",
+        f"# Skill: {name}\n\nBase directory: {loaded.folder}\n\n{loaded.body}",
         title=f"Loaded skill: {name}",
-        metadata={"name": name, "dir": str(found.folder)},
+        metadata={"name": name, "dir": str(loaded.folder)},
     )

@@ -20,8 +20,8 @@ async def _for_agent(tool: Tool, agent: AgentLike) -> Tool:
     """The tool listing whom this agent may call, without the arguments that only programs give."""
     other_agents = agent.use(OtherAgents).known(agent.name)
     properties = {name: schema for name, schema in tool.parameters["properties"].items() if name not in _NOT_SHOWN}
-    shown = replace(tool, parameters=tool.parameters | {"properties": properties})
-    return described(shown, agents=listed((one.name, one.description) for one in other_agents))
+    offered = replace(tool, parameters=tool.parameters | {"properties": properties})
+    return described(offered, agents=listed((one.name, one.description) for one in other_agents))
 
 
 @tool(
@@ -50,8 +50,8 @@ async def task(
 ) -> Result:
     """Ask, let the agent work, and report. What a failed agent had come to is in the error."""
     earlier = session_id or task_id or ""
-    if earlier and (told := await ctx.use(Subagents).attend(ctx, earlier, prompt, stop=stop)) is not None:
-        return Result(told, title=description, metadata={"sessionId": earlier})
+    if earlier and (note := await ctx.use(Subagents).attend(ctx, earlier, prompt, stop=stop)) is not None:
+        return Result(note, title=description, metadata={"sessionId": earlier})
     if stop or not prompt.strip():
         raise ToolError(
             "Nothing works in the background there: it has ended, or session_id is not its own."

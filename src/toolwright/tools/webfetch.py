@@ -53,44 +53,44 @@ async def webfetch(
     start = parse_url(url)
     if timeout is not None and timeout <= 0:
         raise ToolError(f"timeout is {timeout:g}; give a number of seconds above 0.", "schema")
-    given = str(start) if "@" in url else url.strip()
+    address = str(start) if "@" in url else url.strip()
     page = await ctx.use(Fetcher).fetch(
         ctx.session_id,
         start,
         accept=ACCEPT[format],
         seconds=min(timeout or TIMEOUT, MAX_TIMEOUT),
-        admit=lambda hop: _admit(ctx, hop, given if hop == start else str(hop)),
+        admit=lambda hop: _admit(ctx, hop, address if hop == start else str(hop)),
     )
     limits = ctx.use(Truncator).limits_for("webfetch", ctx.agent)
     run = Run()
     try:
-        shown = await asyncio.to_thread(show, page, format, lambda text: cut(text, limits) is None, run)
+        content = await asyncio.to_thread(show, page, format, lambda text: cut(text, limits) is None, run)
     finally:
         run.end()
     return Result(
-        shown.text,
-        title=f"{given} ({page.content_type or 'no content type'})",
+        content.text,
+        title=f"{address} ({page.content_type or 'no content type'})",
         metadata={"url": str(page.url), "status": page.status, "contentType": page.content_type},
-        attachments=(_attachment(page, shown),) if shown.data else (),
+        attachments=(_attachment(page, content),) if content.data else (),
     )
 
 
-async def _admit(ctx: ToolContext, url: "Url", given: str) -> bool:
+async def _admit(ctx: ToolContext, url: "Url", address: str) -> bool:
     """Ask for an address in the words it was given in; whether a rule opens it, should it be a private one."""
     from toolwright.web.addresses import is_public
     from toolwright.web.fetch import closed
 
-    pattern = HostPattern(given, also=(str(url),), hosts=(url.authority, url.host))
+    pattern = HostPattern(address, also=(str(url),), hosts=(url.authority, url.host))
     opened = ctx.decide("webfetch", pattern) == "allow"
     if url.address is not None and not is_public(url.address) and not opened:
         raise closed(url, url.address)
-    asked = PathPattern(given, also=(str(url),))
+    asked = PathPattern(address, also=(str(url),))
     act = Act(kind="reads", program="webfetch", on=url.host, to=(url.host,))
-    await ctx.ask_all(Request(permission="webfetch", patterns=(asked,), acts={asked: act}, metadata={"url": given}))
+    await ctx.ask_all(Request(permission="webfetch", patterns=(asked,), acts={asked: act}, metadata={"url": address}))
     return opened
 
 
-def _attachment(page: "Page", shown: "Shown") -> Attachment:
+def _attachment(page: "Page", content: "Shown") -> Attachment:
     name = page.url.target.partition("?")[0].rpartition("/")[2]
-    url = f"data:{shown.mime};base64,{base64.b64encode(shown.data).decode()}"
-    return Attachment(mime=shown.mime, url=url, filename=name or None)
+    url = f"data:{content.mime};base64,{base64.b64encode(content.data).decode()}"
+    return Attachment(mime=content.mime, url=url, filename=name or None)

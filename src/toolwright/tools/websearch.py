@@ -36,10 +36,10 @@ async def websearch(
     await ctx.ask("websearch", query, query=query)
     searcher = ctx.use(Searcher)
     if searcher.is_plain:
-        found = await searcher.find(query, num_results, SECONDS)
+        answer = await searcher.find(query, num_results, SECONDS)
     else:
         arguments = {"query": query, "type": type, "numResults": num_results, "livecrawl": livecrawl}
         if context_max_characters is not None:
             arguments["contextMaxCharacters"] = context_max_characters
-        found = await searcher.call("web_search_exa", arguments, SECONDS)
-    return Result(found or NOTHING, title=f"Web search: {query}")
+        answer = await searcher.call("web_search_exa", arguments, SECONDS)
+    return Result(answer or NOTHING, title=f"Web search: {query}")

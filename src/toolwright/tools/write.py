@@ -48,8 +48,8 @@ async def write(
         files.require_read(ctx.session_id, old)
     before = _old_text(files, old)
     after = _encode(before, content)
-    shown = Text(content=BEFORE) if before is not None and is_unreadable(ctx, place) else before
-    metadata = {"filepath": str(place.path), "diff": await _diff(place, shown, content)}
+    visible = Text(content=BEFORE) if before is not None and is_unreadable(ctx, place) else before
+    metadata = {"filepath": str(place.path), "diff": await _diff(place, visible, content)}
     await ctx.ask_all(edit_request([place], metadata))
     remarks = _remarks(before, content, in_part=files.read_in_part(ctx.session_id, place))
     change = Change(place=place, before=None if old is None else old.data, after=after)
@@ -75,7 +75,7 @@ async def _as_written(files: Files, outcome: WriteOutcome, after: bytes, content
 
 
 async def _old_content(files: Files, place: Place) -> Content | None:
-    """What is there now; None if nothing is."""
+    """Return the content now; None if nothing is there."""
     if place.given.endswith("/") or place.path.is_dir():
         raise ToolError(f"{place.path} is a folder. Name a file in it.", "is_folder")
     return await files.fetch(place) if place.exists else None
@@ -110,7 +110,7 @@ def _summary(place: Place, content: str, *, existed: bool) -> str:
 
 
 def _remarks(before: Text | None, content: str, *, in_part: bool) -> list[str]:
-    """What the writer may not be aware of."""
+    """Return remarks on what the writer may not be aware of."""
     if before is None:
         return []
     remarks = []

@@ -1,4 +1,4 @@
-"""What a patch comes to on the files there are: worked out in memory, section by section, before anything is asked."""
+"""The plan of a patch: worked out in memory, section by section, before anything is asked."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -21,13 +21,13 @@ from toolwright.tools.changes.revision import LARGE, off_loop
 
 Kind = Literal["add", "update", "delete", "move"]
 _SHOWN = 5
-"""How many updated files a result shows the lines of."""
+"""A result shows the lines of at most this many updated files."""
 _LETTERS = {"add": "A", "update": "M", "move": "M", "delete": "D"}
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class PatchEntry:
-    """What one section of the patch does to its file, as the sections before have left it."""
+    """The change of one section to its file, as the sections before have left it."""
 
     kind: Kind
     place: Place
@@ -72,8 +72,8 @@ class Plan:
     def summary(self) -> str:
         lines = [f"{_LETTERS[entry.kind]} {entry.shown}" for entry in self.entries]
         updated = [entry for entry in self.entries if entry.kind in ("update", "move") and entry.changed]
-        shown = [f"{entry.shown} now:\n{entry.changed}" for entry in updated[:_SHOWN]]
-        return "\n".join(["The patch is applied:", *lines, *self.remarks, *shown])
+        changed = [f"{entry.shown} now:\n{entry.changed}" for entry in updated[:_SHOWN]]
+        return "\n".join(["The patch is applied:", *lines, *self.remarks, *changed])
 
     def metadata(self) -> dict[str, Any]:
         files = [entry.metadata() for entry in self.entries]
@@ -81,8 +81,8 @@ class Plan:
 
     async def as_written(self, files: Files, outcomes: Sequence[WriteOutcome]) -> "Plan":
         """The plan as it is on disk, where somebody has changed a file again since."""
-        made = {change.place.path: change.after for change in self.changes}
-        news = {one.place.path: one.body for one in outcomes if one.body != made[one.place.path]}
+        planned = {change.place.path: change.after for change in self.changes}
+        news = {one.place.path: one.body for one in outcomes if one.body != planned[one.place.path]}
         if not news:
             return self
         entries = list(reversed(self.entries))
@@ -105,7 +105,7 @@ class Plan:
 
 
 Hides = Callable[[Place], bool]
-"""Whether nothing of a file may be shown."""
+"""A function that tells whether nothing of a file may be shown."""
 
 
 async def make_plan(files: Files, patch: Patch, places: Mapping[str, Place], hides: Hides) -> Plan:
@@ -133,14 +133,14 @@ class _Draft:
     place: Place
     original: Body
     text: Text = field(default_factory=lambda: Text(content=""))
-    """How the file is encoded."""
+    """The file's encoding, and its text."""
     now: str | Link | None = None
-    """What it holds; None if it is not there."""
+    """The content now; None if the file is not there."""
     binary: ToolError | None = None
     """Why the file cannot be read as text. It may be deleted or replaced, not updated."""
     like: Place | None = None
     hidden: bool = False
-    """Whether what it holds on disk may not be shown."""
+    """True if its content on disk may not be shown."""
 
     def change(self) -> Change | None:
         after = self.text.encode(self.now) if isinstance(self.now, str) else self.now
@@ -151,7 +151,7 @@ class _Draft:
 
     @property
     def shown(self) -> str:
-        """What it holds as text, for showing."""
+        """Return its content as text, for showing."""
         if self.hidden and self.now is not None:
             return BEFORE
         return f"-> {self.now.target}\n" if isinstance(self.now, Link) else self.now or ""
@@ -164,7 +164,7 @@ class _Planner:
         self._files = files
         self._hides = hides
         self._places = places
-        """Where each path of the patch leads."""
+        """The place of each path of the patch."""
         self._drafts: dict[Path, _Draft] = {}
         self.entries: list[PatchEntry] = []
         self.remarks: list[str] = []
@@ -258,9 +258,9 @@ class _Planner:
         self.remarks += [f"{draft.place.relative}: {remark}" for remark in patched.remarks]
         return patched.text
 
-    async def _draft(self, given: str) -> _Draft:
+    async def _draft(self, path: str) -> _Draft:
         """The file as the sections so far have left it, or else as it is on disk."""
-        place = self._places[given]
+        place = self._places[path]
         known = self._drafts.get(place.name) or self._drafts.get(place.path)
         if known is not None:
             return known
@@ -277,9 +277,9 @@ class _Planner:
             draft.now = draft.text.content
         return draft
 
-    def _link(self, given: str) -> _Draft | None:
+    def _link(self, path: str) -> _Draft | None:
         """The link of that name, which is what is deleted or moved, and not what it leads to; None if it is none."""
-        place = self._places[given].itself()
+        place = self._places[path].itself()
         if place.path in self._drafts:
             known = self._drafts[place.path]
             return known if isinstance(known.original, Link) else None

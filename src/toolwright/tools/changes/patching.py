@@ -21,7 +21,7 @@ async def carry_out(ctx: ToolContext, patch_text: str) -> Result:
     patch = parse(patch_text)
     files = ctx.use(Files)
     # Found once: what is judged is what is changed, whatever becomes of the folders meanwhile.
-    places = {given: files.tree.place(given) for given in _named(patch)}
+    places = {path: files.tree.place(path) for path in _named(patch)}
     changed = _changed(patch, places)
     external = _external(changed)
     patterns = tuple(place.pattern for place in changed)
@@ -32,10 +32,10 @@ async def carry_out(ctx: ToolContext, patch_text: str) -> Result:
     plan = await make_plan(files, patch, places, lambda place: is_unreadable(ctx, place))
     await ctx.ask_all(edit_request(changed, _question(plan)))
     outcomes = await files.commit(plan.changes, session_id=ctx.session_id, call_id=ctx.call_id)
-    made = await plan.as_written(files, outcomes)
-    title = made.entries[0].shown if len(made.entries) == 1 else f"{len(made.entries)} files"
-    metadata = made.metadata() | {"diagnostics": diagnostics(outcomes)}
-    return Result(with_remarks(made.summary(), outcomes), title=title, metadata=metadata)
+    written = await plan.as_written(files, outcomes)
+    title = written.entries[0].shown if len(written.entries) == 1 else f"{len(written.entries)} files"
+    metadata = written.metadata() | {"diagnostics": diagnostics(outcomes)}
+    return Result(with_remarks(written.summary(), outcomes), title=title, metadata=metadata)
 
 
 def _named(patch: Patch) -> Iterator[str]:
@@ -60,9 +60,9 @@ def _changed(patch: Patch, places: Mapping[str, Place]) -> list[Place]:
 
 
 def _reads(ctx: ToolContext, patch: Patch, places: Mapping[str, Place]) -> list[Request]:
-    """What is updated or moved is shown, or can be read from then on: where reading is not free, that is asked too."""
-    given = [section.path for section in patch.sections if isinstance(section, Update)]
-    patterns = dict.fromkeys(places[path].absolute_pattern for path in given)
+    """Return the requests to read what is updated or moved, for that is shown or can be read then."""
+    paths = [section.path for section in patch.sections if isinstance(section, Update)]
+    patterns = dict.fromkeys(places[path].absolute_pattern for path in paths)
     asked = tuple(pattern for pattern in patterns if ctx.decide("read", pattern) != "allow")
     return [Request(permission="read", patterns=asked)] if asked else []
 

@@ -1,4 +1,4 @@
-"""What was said about a change after it was made, by formatters and language servers, as a result tells it."""
+"""Remarks of formatters and language servers on a change, as a result tells them."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How edit and multiedit change one file: checked, worked out in memory, shown, made, reported."""
+"""Edits of one file by edit and multiedit: checked, worked out in memory, shown, made, reported."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -45,23 +45,23 @@ async def revise(ctx: ToolContext, file_path: str, edits: Sequence[Edit]) -> Res
         raise ToolError("oldString and newString are the same, so there is nothing to change.", "same")
     if not place.inside:
         await ctx.ask_all(*place.external())
-    shown: _Revision | None = None
+    approved: _Revision | None = None
     for _ in range(_TRIES):
         loaded = None if _is_creation(place, edits) else await _loaded(ctx, files, place)
         revision = await off_loop(_effort(loaded, edits), _revised, place, loaded, edits, files.drift)
-        if shown is None or revision.lines() != shown.lines():
+        if approved is None or revision.lines() != approved.lines():
             await ctx.ask_all(revision.request())
-        shown = revision
+        approved = revision
         change = Change(place=place, before=loaded.data if loaded else None, after=revision.data)
         if outcomes := await _committed(ctx, files, change):
-            made = await _as_written(files, revision, outcomes[0])
-            metadata = made.metadata() | {"diagnostics": diagnostics(outcomes)}
-            return Result(with_remarks(made.summary(), outcomes), title=place.relative, metadata=metadata)
+            written = await _as_written(files, revision, outcomes[0])
+            metadata = written.metadata() | {"diagnostics": diagnostics(outcomes)}
+            return Result(with_remarks(written.summary(), outcomes), title=place.relative, metadata=metadata)
     raise ToolError(f"{place.path} keeps changing. Read it again before changing it.", "stale")
 
 
 async def _committed(ctx: ToolContext, files: Files, change: Change) -> list[WriteOutcome]:
-    """What came of the change; nothing if another call got there first: then the edit is worked out anew.
+    """Make the change; return nothing if another call got there first: then the edit is worked out anew.
 
     Should it have been someone else, the next look at the file finds that it is not as the session knows it.
     """
@@ -92,7 +92,7 @@ async def off_loop(size: int, function: Callable[P, T], *args: P.args, **kwargs:
 
 @record(frozen=True, slots=True, kw_only=True)
 class _Revision:
-    """What a file becomes, and how to tell of it."""
+    """The new content of a file, and its report."""
 
     place: Place
     created: bool
@@ -102,7 +102,7 @@ class _Revision:
     diff: Diff
     patch: str
     strategies: tuple[str, ...]
-    """How the old texts were found, one for each edit."""
+    """The strategies by which the old texts were found, one for each edit."""
     count: int
     """In how many places something was replaced."""
     rewritten: bool = False

@@ -1,4 +1,4 @@
-"""What the rules and the answers open and close for one command: the walls its box is to have."""
+"""Access of one command: all that rules and answers open and close for it, the walls its box is to have."""
 
 import os
 import re
@@ -33,7 +33,7 @@ _VERSION = re.compile(r"(?:[-.]?\d[\d.]*)?")
 def access_for(ctx: ToolContext, tree: Tree, analysis: Analysis, requests: Iterable[Request]) -> Access:
     """All that a box has to know, once the requests have been granted."""
     rules = _Rules(ctx, tree)
-    found = rules.restricted()
+    restricted = rules.restricted()
     requests = list(requests)
     outside = set(_outside(requests))
     changed = [*_named(requests, "edit"), *_outside(requests, changed=True)]
@@ -45,7 +45,7 @@ def access_for(ctx: ToolContext, tree: Tree, analysis: Analysis, requests: Itera
 
     reads = granted(_named(requests, "read"))
     elsewhere = [place for place in rules.outside() if place not in reads]
-    asked = [place for place in found.asked if place not in reads]
+    asked = [place for place in restricted.asked if place not in reads]
     deletes = granted(filter(rules.lets_edit, _canonical(analysis.paths("delete"), tree)))
     return replace(
         reach_for(ctx),
@@ -53,21 +53,21 @@ def access_for(ctx: ToolContext, tree: Tree, analysis: Analysis, requests: Itera
         deletes=deletes,
         enters=tuple(place for place in _canonical(analysis.paths("enter"), tree) if place in outside),
         reads=tuple(dict.fromkeys([*reads, *filter(rules.lets_read, outside)])),
-        hidden=(*found.unread, *asked, *elsewhere),
-        replaceable=tuple(filter(rules.leaves_free, (*found.unread, *asked))),
+        hidden=(*restricted.unread, *asked, *elsewhere),
+        replaceable=tuple(filter(rules.leaves_free, (*restricted.unread, *asked))),
         veiled=rules.veiled(),
-        locked=tuple(found.locked),
+        locked=tuple(restricted.locked),
         locked_elsewhere=tuple(rules.locked_elsewhere()),
-        spared=tuple(found.spared),
-        pinned=tuple(found.pinned),
-        repositories=tuple(found.repositories),
+        spared=tuple(restricted.spared),
+        pinned=tuple(restricted.pinned),
+        repositories=tuple(restricted.repositories),
         covered=tuple(rules.programs()),
         caches=not works_alone(analysis) or any(_is_at_home(analysis, tree)),
     )
 
 
 class Ruled(Protocol):
-    """What the rules of an agent are asked by."""
+    """The questions that the rules of an agent are asked."""
 
     def decide(self, permission: str, pattern: str) -> Action: ...
     def rules_about(self, permission: str) -> tuple[tuple[str, str, Action], ...]: ...
@@ -77,17 +77,17 @@ class Ruled(Protocol):
 def access_for_programs(ruled: Ruled, tree: Tree) -> Access:
     """Return what the rules hide from programs that no call has started; they change nothing."""
     rules = _Rules(ruled, tree)
-    found = rules.restricted()
+    restricted = rules.restricted()
     return Access(
-        hidden=(*found.unread, *found.asked, *rules.outside()),
+        hidden=(*restricted.unread, *restricted.asked, *rules.outside()),
         veiled=rules.veiled(),
-        repositories=tuple(found.repositories),
+        repositories=tuple(restricted.repositories),
         read_only=True,
     )
 
 
 def reach_for(ctx: ToolContext) -> Access:
-    """Whether commands of the agent that calls may change anything and reach others, whatever the command."""
+    """Return the access of the calling agent, whatever the command: whether it may change anything and reach others."""
     read_only = ctx.decide("edit", "*") == "deny"
     return Access(
         read_only=read_only,
@@ -117,7 +117,7 @@ class _Rules:
         self._asks = ctx.decide("read", self._pattern(f"{tree.root}/{ANY_NAME}")) == "allow"
 
     def restricted(self) -> Found:
-        """What is restricted in the project."""
+        """Return the restricted places of the project."""
         needles = {name: _needles(self._rules[name]) for name in ("read", "edit")}
         everywhere = "" not in (*needles["read"], *needles["edit"])
         key = (self._rules["read"], self._rules["edit"])
@@ -150,7 +150,7 @@ class _Rules:
         return not (self._reading(str(place)) or (is_folder(place) and self._reading(f"{place}/{ANY_NAME}")))
 
     def veiled(self) -> tuple[tuple[str, bool], ...]:
-        """What rules say by the name of a file alone, which counts for what git has of it as well."""
+        """Return the rules for the name of a file alone, which count for what git has of it as well."""
         return self._jobs.sandbox.veils.of(self._rules["read"], self._judged_names)
 
     def _judged_names(self) -> Iterator[tuple[str, bool]]:
@@ -173,9 +173,9 @@ class _Rules:
 
     def _denied_names(self) -> Iterator[str]:
         for _, pattern, action in self._rules["bash"]:
-            found = _PROGRAM.fullmatch(pattern)
-            if action == "deny" and found is not None:
-                name = found[1]
+            match = _PROGRAM.fullmatch(pattern)
+            if action == "deny" and match is not None:
+                name = match[1]
                 if all(self._ctx.decide("bash", f"{name}{rest}") == "deny" for rest in ("", " x", " -x y")):
                     yield name
 
@@ -220,7 +220,7 @@ class _Rules:
 
 @lru_cache(maxsize=64)
 def _fixed_places(rules: tuple[tuple[str, str, str], ...]) -> tuple[Path, ...]:
-    """Where the rules that restrict and have a fixed beginning lead; what is too near the top to be meant is left."""
+    """Return the places of restricting rules with a fixed beginning; what is too near the top to be meant is left."""
     restricting = [pattern for _, pattern, action in rules if action != "allow" and pattern.startswith("/")]
     fixed = ((pattern, _WILD.split(pattern)[0]) for pattern in restricting)
     places = (Path(start if start == pattern else start.rpartition("/")[0] or "/") for pattern, start in fixed)
@@ -235,7 +235,7 @@ def _needles(rules: tuple[tuple[str, str, str], ...]) -> tuple[str, ...]:
 
 
 def _is_called(file: str, name: str) -> bool:
-    """Whether a program has this name, or this name and its version, as `python3.11` that `python3` is a link to."""
+    """Tell whether a program has this name, or that and its version, as `python3.11` that `python3` is a link to."""
     return file.startswith(name) and _VERSION.fullmatch(file, len(name)) is not None
 
 

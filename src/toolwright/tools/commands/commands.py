@@ -154,7 +154,7 @@ class CommandRun:
         return 0.0 if self._questions is None else self._questions.take_waited()
 
     def _captured(self, box: Box) -> Captured | None:
-        """Where everything that the command changes is written down, if the machine can tell."""
+        """Return the record of everything that the command changes, if the machine can tell."""
         if not self.jobs.sandbox.captures(box):
             return None
         return Captured(self._journal, session_id=self.ctx.session_id, call_id=self.ctx.call_id, root=self.tree.root)
@@ -176,7 +176,7 @@ class CommandRun:
         timeout: int | None,  # noqa: ASYNC109 - it ends the command, not this function
         snapshot: Snapshot,
     ) -> Result | None:
-        """What came of the command in a terminal of somebody else's; None if there is none to be had."""
+        """Run the command in a terminal of somebody else's and return its result; None if there is none to be had."""
         self.ctx.metadata(self._title(), self._metadata(""))
         shell = (self.jobs.shell, "-c", self.command)
         hidden = tuple(word for name in self.jobs.withheld for word in ("-u", name))
@@ -200,7 +200,7 @@ class CommandRun:
         return Result(report.with_notes(end.output, notes), title=self._title(), metadata=metadata)
 
     async def _box(self, analysis: Analysis, requests: Sequence[Request], network: CommandNetwork) -> Box:
-        """What was approved is open; a file that may not be read is hidden; who may not edit cannot write."""
+        """Return a box: what was approved is open; an unreadable file is hidden; who may not edit cannot write."""
         sandbox = self.jobs.sandbox
         if await sandbox.ready() == "none":
             return Box(rung="none")
@@ -208,7 +208,7 @@ class CommandRun:
         return await sandbox.box(held(access, network, Path(self.jobs.home)))
 
     async def _snapshot(self, analysis: Analysis, requests: Sequence[Request]) -> Snapshot:
-        """Where no records can be kept, the command runs without."""
+        """Take a snapshot. Where no records can be kept, the command runs without."""
         journal = self._journal
         try:
             paths = list(looked_at(requests, self.tree))
@@ -257,8 +257,8 @@ class CommandRun:
         job.on_output = lambda: None
         notes = list[str]()
         if not ended and not self.background:
-            gone = await job.stop()
-            notes.append(report.timed_out(milliseconds, gone, screen_note(self.programs, _printed(job))))
+            has_ended = await job.stop()
+            notes.append(report.timed_out(milliseconds, has_ended, screen_note(self.programs, _printed(job))))
         elif not job.is_over:
             self.jobs.keep(self.ctx.session_id, job)
             if job.reaching is not None:
@@ -308,12 +308,12 @@ class CommandRun:
             yield f"sandbox: {other_processes(others)}"
         yield from _set_aside(self.jobs, job)
 
-    def _result(self, job: Job, notes: Sequence[str], told: Sequence[str], *, timed_out: bool) -> Result:
+    def _result(self, job: Job, notes: Sequence[str], lost: Sequence[str], *, timed_out: bool) -> Result:
         """`notes` are for the model; those of them that are `told` are for the user as well."""
         text = report.text_of(job)
         job.unseen()
         code = job.end.code if job.end is not None and not timed_out else None
-        seen = report.for_display(report.with_notes(text, told) if told else text)
+        seen = report.for_display(report.with_notes(text, lost) if lost else text)
         metadata = self._metadata(seen) | {"exit": code, "sandbox": job.box.rung}
         if timed_out:
             metadata["timedOut"] = True
@@ -374,7 +374,7 @@ def throttled(report: Callable[[], None]) -> Callable[[], None]:
 
 
 def _cut(ctx: ToolContext, job: Job, text: str) -> str:
-    """What the model sees of an output that went to a file while it was printed."""
+    """Return the part for the model of an output that went to a file while it was printed."""
     truncator = ctx.use(Truncator)
     piece = cut(text, truncator.limits_for("bash", ctx.agent, "both"))
     if piece is None or job.output.path is None:
@@ -391,8 +391,8 @@ async def attend(ctx: ToolContext, name: str, *, text: str | None, stop: bool, m
         await _type(ctx, job, text)
     notes = list[str]()
     if stop and not job.is_over:
-        gone = await job.stop()
-        notes.append(f"{name} was stopped" if gone else f"some of {name} could not be ended, even by force")
+        has_ended = await job.stop()
+        notes.append(f"{name} was stopped" if has_ended else f"some of {name} could not be ended, even by force")
     else:
         job.on_output = throttled(
             lambda: ctx.metadata(name, {"output": report.so_far(job), "description": job.command})

@@ -42,12 +42,12 @@ class ActQuestions:
         self._ctx, self._tree = ctx, tree
         self._granted = tuple(granted)
         self._beside = {place.parent for place in self._granted}
-        """Where a program may put together what then takes the place of what was allowed."""
+        """Folders where a program may put together what then takes the place of what was allowed."""
         self._count = 0
         self._asked_since: float | None = None
         self._waited = 0.0
         self.refused = ""
-        """What the first no was about."""
+        """The subject of the first no."""
 
     def take_waited(self) -> float:
         """Return how long questions have kept the command waiting since this was last asked."""
@@ -118,15 +118,15 @@ def _folder(place: Place) -> tuple[str, ...]:
 
 def _difference(asked: Asked, place: Place) -> str:
     """Return the difference that a change will make, where it is known before: not of what is yet to be written."""
-    before = _text(place.path)
+    before = _read_text(place.path)
     if asked.kind == "remove" and before:
         return unified(place.relative, before, "")
     source = Path(asked.source) if asked.kind == "rename" and asked.source else None
-    after = _text(source) if source is not None and source != place.path else None
+    after = _read_text(source) if source is not None and source != place.path else None
     return unified(place.relative, before or "", after) if after is not None else ""
 
 
-def _text(path: Path) -> str | None:
+def _read_text(path: Path) -> str | None:
     try:
         return read_itself(path, LARGEST).decode()
     except (OSError, UnicodeDecodeError):

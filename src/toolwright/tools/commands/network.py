@@ -1,4 +1,4 @@
-"""What a command has of the network: all of it, nothing, or that of its session, whose door goes by the rules."""
+"""The network of a command: all of it, nothing, or that of its session, whose door goes by the rules."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -35,9 +35,9 @@ class CommandNetwork:
     doors: tuple[int, ...] = ()
     """Ports of this machine that are all it is to reach, where it can be held to those alone."""
     note: str = ""
-    """What the result is to say of it."""
+    """A sentence for the result."""
     by_rule: bool = True
-    """Whether rules for destinations are why it has one of its own."""
+    """True if rules for destinations are why it has one of its own."""
 
     def end(self) -> None:
         """Say that the command never came to run."""
@@ -55,9 +55,9 @@ async def named_destinations(ctx: ToolContext, analysis: Analysis) -> list[Reque
     from toolwright.network.sessions import Networks
 
     networks = ctx.use(Networks)
-    found = dict.fromkeys(filter(None, map(Destination.of_url, addresses)))
-    new = [one for one in found if await networks.is_asked(ctx, one)]
-    return [about(one, analysis.command) for one in new]
+    destinations = dict.fromkeys(filter(None, map(Destination.of_url, addresses)))
+    new = [destination for destination in destinations if await networks.is_asked(ctx, destination)]
+    return [about(destination, analysis.command) for destination in new]
 
 
 async def network_for(
@@ -149,7 +149,7 @@ def network_notes(job: Job, text: str = "") -> Iterator[str]:
 _REFUSED = re.compile(r"connection refused|ECONNREFUSED|could(?: not|n't) connect|failed to connect", re.IGNORECASE)
 _LOCAL_PORT = re.compile(r"(?:localhost|127\.0\.0\.1|::1)\D{1,40}?(\d{2,5})\b")
 LINES = 50
-"""How many of the last lines are looked at."""
+"""At most this many of the last lines are looked at."""
 
 
 def _missed(text: str) -> list[int]:
@@ -167,8 +167,8 @@ def network_metadata(ctx: ToolContext) -> list[dict[str, object]]:
     from toolwright.network.sessions import Networks
 
     network = ctx.use(Networks).existing(ctx.session_id)
-    found = [] if network is None else network.take_exchanges()
-    return [{"to": one.to, "sent": one.sent, "received": one.received} for one in found]
+    exchanges = [] if network is None else network.take_exchanges()
+    return [{"to": one.to, "sent": one.sent, "received": one.received} for one in exchanges]
 
 
 async def renew_network(ctx: ToolContext) -> None:

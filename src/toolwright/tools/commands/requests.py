@@ -1,4 +1,4 @@
-"""What a command line needs permission for: found out, judged and asked for before anything runs."""
+"""Permissions that a command line needs: found out, judged and asked for before anything runs."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Iterator
@@ -61,7 +61,7 @@ async def ask_about(
 
 
 async def _told_of_the_network(ctx: ToolContext, requests: list[Request]) -> list[Request]:
-    """Who decides is told if the command would have no network, whatever it tries."""
+    """Tell who decides if the command would have no network, whatever it tries."""
     jobs = ctx.use(Jobs)
     if jobs.terminals is not None or not await jobs.sandbox.is_offline(reach_for(ctx)):
         return requests
@@ -69,7 +69,7 @@ async def _told_of_the_network(ctx: ToolContext, requests: list[Request]) -> lis
 
 
 async def _requested(analysis: Analysis, tree: Tree) -> list[Request]:
-    """What has to be looked through for it may be large: files that git has, folders as a whole, scripts to be run."""
+    """Return the requests. Much may have to be looked through: files that git has, whole folders, scripts to be run."""
     large = {"history", "take", "carry", "within", "lose", "run", "script"}
     if len(analysis.command) < LONG and not large & set(analysis.touched):
         return requests_for(analysis, tree.place)
@@ -100,7 +100,7 @@ async def _analysed(ctx: ToolContext, tree: Tree, command: str, place: Place, co
 
 
 def _depends_on_the_box(ctx: ToolContext, requests: Iterable[Request]) -> bool:
-    """Whether it matters what a box would contain. A command that is not allowed, or is allowed anyway, starts none."""
+    """Tell whether a box would matter. A command that is not allowed, or is allowed anyway, starts none."""
     asked = False
     for request in requests:
         decisions = {ctx.decide(request.permission, pattern) for pattern in (*request.patterns, *request.implied)}
@@ -123,7 +123,7 @@ def granted_by(requests: Iterable[Request]) -> Iterator[tuple[str, str]]:
 
 
 def _without(requests: Iterable[Request], granted: Collection[tuple[str, str]]) -> Iterator[Request]:
-    """What has not been granted before. What is not understood may be something else each time."""
+    """Return the requests not granted before. What is not understood may be something else each time."""
     for request in requests:
         if request.must_ask:
             yield request

@@ -1,4 +1,4 @@
-"""What a command may change, as far as its line tells: looked at before and after it, so that it can be undone."""
+"""Snapshots of all a command may change, as far as its line tells: taken before and after it, to undo it."""
 
 import asyncio
 import itertools
@@ -42,7 +42,7 @@ def names_in(analysis: Analysis, requests: Sequence[Request]) -> Iterator[str]:
 
 
 async def losses(snapshot: Snapshot) -> list[str]:
-    """What is to be said if something is gone that undo does not restore."""
+    """Return the sentences about what is gone and undo does not restore."""
     if not snapshot.unkept:
         return []
     lost, in_git = [await asyncio.to_thread(snapshot.lost, worth) for worth in (Worth.OWN, Worth.COMMITTED)]
@@ -58,7 +58,7 @@ async def losses(snapshot: Snapshot) -> list[str]:
 
 
 def unkept(outcome: Outcome, tree: Tree) -> Iterator[str]:
-    """What is to be said of what a command has changed that undo does not restore."""
+    """Return the sentences about what a command has changed that undo does not restore."""
     if outcome.failure:
         yield f"what this changed cannot be undone: {outcome.failure}. Tell the user"
     if outcome.lost:

@@ -1,4 +1,4 @@
-"""What rename and codeAction change: shown and asked for file by file, made all together or not at all."""
+"""Changes by rename and codeAction: shown and asked for file by file, made all together or not at all."""
 
 import os
 from collections.abc import Sequence
@@ -71,7 +71,7 @@ def _why_not(action: Any) -> str:
 
 
 async def _edits(client: LanguageClient, action: Any) -> list[Any]:
-    """What an action changes: said at once, worked out when asked, or told by the command it runs."""
+    """Return the edits of an action: stated at once, worked out when asked, or sent by the command it runs."""
     if "edit" not in action and "command" not in action and action.get("data") is not None:
         action = await client.request("codeAction/resolve", action)
     edits = [action["edit"]] if action.get("edit") else []
@@ -87,14 +87,16 @@ async def _apply(
     ctx: ToolContext, question: "SymbolQuestion", client: LanguageClient, edits: Sequence[Any], done: str
 ) -> Result:
     files = ctx.use(Files)
-    wanted = [one for edit in edits for one in await revised(files, edit)]
+    wanted = [revision for edit in edits for revision in await revised(files, edit)]
     home = _repository(question.place)
-    changed = [one for one in wanted if _repository(one.place) == home]
-    for one in changed:
-        known = client.documents.get(one.place.path)
-        if known is not None and known.text != one.before:
-            raise ToolError(f"{one.place.path} has changed in the meantime. Nothing was done; call again.", "stale")
-    others = [one.place.relative for one in wanted if one not in changed]
+    changed = [revision for revision in wanted if _repository(revision.place) == home]
+    for revision in changed:
+        known = client.documents.get(revision.place.path)
+        if known is not None and known.text != revision.before:
+            raise ToolError(
+                f"{revision.place.path} has changed in the meantime. Nothing was done; call again.", "stale"
+            )
+    others = [revision.place.relative for revision in wanted if revision not in changed]
     left = f"\n{_left(others)}" if others else ""
     if not changed:
         return Result(f"Nothing would change.{left}", title="no change")
@@ -110,8 +112,8 @@ def _repository(place: Place) -> Path:
 
 def _left(names: Sequence[str]) -> str:
     """Say which files a change leaves alone; a server may know only half of what is in them."""
-    shown = ", ".join(names[:_LISTED])
-    return f"Left as they are, since they belong to another repository within this one: {shown}."
+    listed = ", ".join(names[:_LISTED])
+    return f"Left as they are, since they belong to another repository within this one: {listed}."
 
 
 async def commit(ctx: ToolContext, changed: Sequence[Revised], done: str, *, note: str = "") -> Result:
@@ -135,6 +137,6 @@ async def commit(ctx: ToolContext, changed: Sequence[Revised], done: str, *, not
     )
 
 
-def _request(one: Revised, patch: str) -> Request:
-    metadata = {"filepath": str(one.place.path), "diff": patch}
-    return edit_request([one.place], metadata)
+def _request(revision: Revised, patch: str) -> Request:
+    metadata = {"filepath": str(revision.place.path), "diff": patch}
+    return edit_request([revision.place], metadata)

@@ -1,4 +1,4 @@
-"""How the lsp tool lists what a file defines, and shows or replaces the lines of just one symbol."""
+"""Symbols of a file for the lsp tool: listed, and the lines of just one shown or replaced."""
 
 import asyncio
 import textwrap
@@ -29,13 +29,13 @@ async def about_symbols(ctx: ToolContext, question: "SymbolQuestion", loaded: Lo
     symbols, problems = await _symbols(ctx, question, loaded)
     if question.operation == "documentSymbol":
         wanted = question.query.lower()
-        shown = Shower(ctx, ctx.use(Files), most).show_symbols(
+        listed = Shower(ctx, ctx.use(Files), most).show_symbols(
             loaded.place.path, [one for one in symbols if wanted in one.name.lower()]
         )
-        if not shown and problems:
+        if not listed and problems:
             raise ToolError(" ".join(problems))
         return Result(
-            "\n".join((shown or question.nothing, *problems)),
+            "\n".join((listed or question.nothing, *problems)),
             title=question.title,
             metadata={"result": len(symbols), "operation": question.operation},
         )
@@ -48,7 +48,7 @@ async def about_symbols(ctx: ToolContext, question: "SymbolQuestion", loaded: Lo
 
 
 async def _symbols(ctx: ToolContext, question: "SymbolQuestion", loaded: Loaded) -> tuple[list[Symbol], list[str]]:
-    """What the servers say that the file defines; without one, Python files are parsed here."""
+    """Return the symbols that the servers name in the file; without one, Python files are parsed here."""
     text = question.text
     try:
         clients = await question.clients(ctx)
@@ -62,8 +62,8 @@ async def _symbols(ctx: ToolContext, question: "SymbolQuestion", loaded: Loaded)
         if known is not None and known.text != text.text:
             raise ToolError(f"{loaded.place.path} has changed in the meantime. Nothing was done; call again.", "stale")
     try:
-        found = dict.fromkeys(read_symbols([one for _, one in answers], text))
-        return sorted(found, key=lambda one: (one.first, one.depth)), problems
+        symbols = dict.fromkeys(read_symbols([one for _, one in answers], text))
+        return sorted(symbols, key=lambda one: (one.first, one.depth)), problems
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         names = ", ".join(client.name for client in clients)
         raise ToolError(f"What {names} answered makes no sense: {type(error).__name__}: {error}.") from error

@@ -26,17 +26,17 @@ class Shower:
 
     def show(self, operation: str, place: Place, answers: list[tuple[LanguageClient, Any]]) -> str:
         """All answers, each place once. Empty if there are none."""
-        found = [one for _, one in answers if isinstance(one, dict)]
+        entries = [one for _, one in answers if isinstance(one, dict)]
         match operation:
             case "hover":
-                return "\n\n".join(text for one in found if (text := _hover(one.get("contents"))))
+                return "\n\n".join(text for one in entries if (text := _hover(one.get("contents"))))
             case "incomingCalls" | "outgoingCalls":
                 key = "from" if operation == "incomingCalls" else "to"
-                lines = [line for one in found for line in self._call(one.get(key), one, key, place.path)]
+                lines = [line for one in entries for line in self._call(one.get(key), one, key, place.path)]
             case "workspaceSymbol" | "prepareCallHierarchy":
-                lines = [line for one in found for line in self._named(one)]
+                lines = [line for one in entries for line in self._named(one)]
             case _:
-                lines = [line for one in found for line in self._location(one)]
+                lines = [line for one in entries for line in self._location(one)]
         return _limited(list(dict.fromkeys(lines)), self._most)
 
     def show_symbols(self, path: Path, symbols: Iterable[Symbol]) -> str:
@@ -48,16 +48,16 @@ class Shower:
         ]
         return _limited(list(dict.fromkeys(lines)), self._most)
 
-    def _location(self, one: Any) -> Iterator[str]:
-        uri, where = one.get("uri", one.get("targetUri")), one.get("range", one.get("targetSelectionRange"))
+    def _location(self, entry: Any) -> Iterator[str]:
+        uri, where = entry.get("uri", entry.get("targetUri")), entry.get("range", entry.get("targetSelectionRange"))
         if isinstance(uri, str) and isinstance(where, dict):
             yield self._line(uri, where)
 
-    def _named(self, one: Any) -> Iterator[str]:
-        location = one.get("location", one)
+    def _named(self, entry: Any) -> Iterator[str]:
+        location = entry.get("location", entry)
         where = location.get("selectionRange", location.get("range")) if isinstance(location, dict) else None
         if isinstance(where, dict) and isinstance(location.get("uri"), str):
-            yield f"{self._line(location['uri'], where)}  ({kind_of(one)} {one.get('name')})"
+            yield f"{self._line(location['uri'], where)}  ({kind_of(entry)} {entry.get('name')})"
 
     def _call(self, item: Any, call: Any, key: str, asked: Path) -> Iterator[str]:
         """A caller with the places where it calls, or what is called and where from."""
@@ -65,7 +65,7 @@ class Shower:
             return
         yield from self._named(item)
         holder = path_of(item["uri"]) if key == "from" else asked
-        text = self._text(holder) if holder else None
+        text = self._positions_in(holder) if holder else None
         for where in call.get("fromRanges", ())[: self._most] if holder and text else ():
             assert text is not None
             line, character = text.shown(where["start"])
@@ -75,19 +75,19 @@ class Shower:
         path = path_of(uri)
         if path is None:
             return uri
-        text = self._text(path)
+        text = self._positions_in(path)
         if text is None:
             return f"{self._name(path)}:{where['start']['line'] + 1}:{where['start']['character'] + 1}"
         line, character = text.shown(where["start"])
         source = text.line(line - 1).strip()
         return f"{self._name(path)}:{line}:{character}  {source[:_WIDTH]}".rstrip()
 
-    def _text(self, path: Path | None) -> Positions | None:
+    def _positions_in(self, path: Path | None) -> Positions | None:
         if path is None:
             return None
         if path not in self._texts:
-            found = snapshot(path, self._files.encoding) if self._may_read(path) else None
-            self._texts[path] = Positions(found.text) if found else None
+            file = snapshot(path, self._files.encoding) if self._may_read(path) else None
+            self._texts[path] = Positions(file.text) if file else None
         return self._texts[path]
 
     def _may_read(self, path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""How the lsp tool puts a question to language servers, and what their answers come to."""
+"""Questions of the lsp tool to language servers, and the results made of their answers."""
 
 import asyncio
 import re
@@ -86,14 +86,14 @@ async def answered(ctx: ToolContext, asked: SymbolArguments, most: int) -> Resul
 
         return await change(ctx, question, answers, problems)
     try:
-        shown = await asyncio.to_thread(Shower(ctx, files, most).show, operation, place, answers)
+        listed = await asyncio.to_thread(Shower(ctx, files, most).show, operation, place, answers)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         names = ", ".join(client.name for client in clients)
         raise ToolError(f"What {names} answered makes no sense: {type(error).__name__}: {error}.") from error
-    if not shown and problems:
+    if not listed and problems:
         raise ToolError(" ".join(problems))
     return Result(
-        "\n".join((shown or question.nothing, *problems)),
+        "\n".join((listed or question.nothing, *problems)),
         title=question.title,
         metadata={"result": len(answers), "operation": operation},
     )
@@ -121,12 +121,12 @@ class SymbolQuestion:
         self._new_name = asked.new_name
 
     def _where(self, asked: SymbolArguments) -> tuple[int, int]:
-        """Where the name that is asked for stands; the place that was given if it does not, but for a change."""
-        given = asked.line, asked.character
-        found = nearest(self.text, asked.query, *given, language=language_id(self.place.path))
-        if found is None and (asked.operation == "rename" or given == (1, 1)):
+        """Return the place of the name asked for; the place that was given if there is none, but for a change."""
+        start = asked.line, asked.character
+        nearest_place = nearest(self.text, asked.query, *start, language=language_id(self.place.path))
+        if nearest_place is None and (asked.operation == "rename" or start == (1, 1)):
             raise ToolError(f"There is no {asked.query!r:.80} in {self.place.relative}.", "missing")
-        return found or given
+        return nearest_place or start
 
     @property
     def nothing(self) -> str:
@@ -158,7 +158,7 @@ class SymbolQuestion:
         return [client for client in clients if client.can(*METHODS[self.operation])] or clients
 
     async def ask(self, clients: list[LanguageClient]) -> tuple[list[tuple[LanguageClient, Any]], list[str]]:
-        """What each server answers, and what went wrong with those that did not."""
+        """Return the answer of each server, and what went wrong with those that did not answer."""
         answers, problems = list[tuple[LanguageClient, Any]](), list[str]()
         for client in clients:
             try:
@@ -181,14 +181,14 @@ class SymbolQuestion:
         return f"{client.name} failed: {error}"
 
     async def _patient_answer(self, client: LanguageClient) -> list[Any]:
-        """What a server finds; one that has just started may not know the project yet."""
-        found = _listed(await self._answer(client))
+        """Return the answer of a server; one that has just started may not know the project yet."""
+        entries = _listed(await self._answer(client))
         for _ in range(TRIES):
-            if found or not client.is_young:
+            if entries or not client.is_young:
                 break
             await asyncio.sleep(AGAIN)
-            found = _listed(await self._answer(client))
-        return found
+            entries = _listed(await self._answer(client))
+        return entries
 
     async def _answer(self, client: LanguageClient) -> Any:
         if self.operation == "codeAction":
