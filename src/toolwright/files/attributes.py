@@ -1,4 +1,4 @@
-"""What a file is beside its content: mode, owner, extended attributes (access lists are among them)."""
+"""Attributes of a file beside its content: mode, owner, extended attributes (access lists are among them)."""
 
 import base64
 import errno
@@ -10,7 +10,7 @@ from dataclasses import field
 from toolwright.record import record
 
 _INHERITED = "system.posix_acl_access"
-"""What a new file gets from its folder, whether the file it stands for had it or not."""
+"""The attribute that a new file gets from its folder, whether the file it stands for had it or not."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -54,8 +54,8 @@ class Attributes:
         return mode
 
     def _give_owner(self, handle: int, *, strict: bool) -> bool:
-        given = os.fstat(handle)
-        if (given.st_uid, given.st_gid) == (self.owner, self.group):
+        status = os.fstat(handle)
+        if (status.st_uid, status.st_gid) == (self.owner, self.group):
             return True
         try:
             os.fchown(handle, self.owner, self.group)

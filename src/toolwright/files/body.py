@@ -1,4 +1,4 @@
-"""What is under a name: a file's content, a symbolic link, or nothing; and by what name it is known again."""
+"""Bodies under a name: a file's content, a symbolic link, or nothing; and by what name they are known again."""
 
 import errno
 import os
@@ -29,7 +29,7 @@ class Folder:
 
 Body = bytes | Link | None
 Thing = Body | Folder
-"""What undo looks at: folders too."""
+"""The kinds of thing that undo looks at: folders too."""
 
 
 class NotABody(OSError):
@@ -69,7 +69,7 @@ def thing_at(path: Path) -> Thing:
 
 
 def body_at(path: Path) -> Body:
-    """What is at a canonical path now; OSError if it cannot be said, or is nothing that could be put back."""
+    """Return the body at a canonical path now; OSError if it cannot be said, or is nothing that could be put back."""
     try:
         with hold(path.parent) as folder:
             return body_in(folder, path.name)

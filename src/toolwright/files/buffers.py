@@ -37,7 +37,7 @@ class Buffers(Protocol):
 
 
 async def unsaved(buffers: Buffers, place: Place, data: bytes, session_id: str = "") -> bytes | None:
-    """What a file would hold if the program saved it; None if that is what it holds already, or cannot be told."""
+    """Return the content that the program would save; None if that is the file's already, or cannot be told."""
     disk = plain_text(data) if place.inside else None
     text = None if disk is None else await buffers.read(place.path, session_id)
     if disk is None or text is None:
@@ -77,11 +77,11 @@ class Handovers:
 
     async def of(self, changes: Sequence[Change]) -> dict[Path, Handover]:
         """Those of some changes. Each must still be made from the text that the program holds, else `stale`."""
-        found: dict[Path, Handover] = {}
+        handovers: dict[Path, Handover] = {}
         for change in changes:
-            if change.place.inside and (made := await self._handover(change)):
-                found[change.place.path] = made
-        return found
+            if change.place.inside and (handover := await self._handover(change)):
+                handovers[change.place.path] = handover
+        return handovers
 
     async def _handover(self, change: Change) -> Handover | None:
         text = plain_text(change.after) if change.like is None else None

@@ -1,4 +1,4 @@
-"""What a command has changed, as the keeper has captured it, made into entries of the journal, so that undo knows it.
+"""Changes of a command, as the keeper has captured them, made into entries of the journal, so that undo knows them.
 
 Only what is known to be new may ever be deleted by an undo. What could not be kept, and whatever that may have become
 under another name, is left out and named.
@@ -47,12 +47,12 @@ _NOTHING = (FileNotFoundError, NotADirectoryError)
 
 @record(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What there is to say of what a command has changed."""
+    """The report on the changes of a command."""
 
     lost: tuple[str, ...] = ()
-    """What was changed and cannot be undone."""
+    """Changes that cannot be undone."""
     missed: tuple[str, ...] = ()
-    """What was changed while it ran without being seen."""
+    """Changes made while it ran without being seen."""
     spared: tuple[str, ...] = ()
     """Hidden files into which was written what is shown in their place, and that have their contents again."""
     failure: str = ""
@@ -61,7 +61,7 @@ class Outcome:
 
 @record(frozen=True, slots=True, kw_only=True)
 class _Was:
-    """What was at a place before."""
+    """The state of a place before."""
 
     kind: str
     state: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -82,7 +82,7 @@ class _Was:
 
 @record(slots=True, kw_only=True)
 class _Notes:
-    """What the keeper has noted, put together by place."""
+    """The keeper's notes, put together by place."""
 
     was: dict[str, _Was] = field(default_factory=dict[str, _Was])
     anew: set[str] = field(default_factory=set[str])
@@ -165,14 +165,14 @@ class Captured:
         """Return what the keeper is to do: the places outside of the project are of interest too. It `asks` before a
         file is changed whose path has one of these parts."""
         self._hidden = frozenset(powers["hidden"])
-        given = (*map(Path, powers["granted"]), *outside)
-        others = (_first_missing(one) for one in given if not one.is_relative_to(self._root))
+        wanted = (*map(Path, powers["granted"]), *outside)
+        others = (_first_missing(one) for one in wanted if not one.is_relative_to(self._root))
         places = dict.fromkeys((self._root, *others))
         return {"store": str(self.store), "roots": list(map(str, places)), "room": ROOM, "asks": list(asks), **powers}
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was changed at all."""
+        """True if nothing was changed at all."""
         return not self.store.exists()
 
     def places(self) -> list[Path]:
@@ -267,7 +267,7 @@ class Captured:
         known = {(one.state["disk"], one.state["inode"]) for one in notes.was.values() if "inode" in one.state}
         new = {path for path, was in notes.was.items() if was.kind == "new"} | notes.anew | notes.lost
         own = str(self.store.parents[2])
-        found, waiting, count = list[str](), [str(self._root)], 0
+        changed, waiting, count = list[str](), [str(self._root)], 0
         while waiting and count < MOST_LOOKED_AT:
             try:
                 with os.scandir(waiting.pop()) as scanned:
@@ -282,8 +282,8 @@ class Captured:
                 if stat.S_ISDIR(status.st_mode):
                     waiting.append(entry.path)
                 elif status.st_ctime_ns > self._began and entry.path not in notes.was:
-                    found += [entry.path] if (status.st_dev, status.st_ino) not in known else []
-        return found
+                    changed += [entry.path] if (status.st_dev, status.st_ino) not in known else []
+        return changed
 
 
 def _first_missing(place: Path) -> Path:
@@ -320,20 +320,20 @@ class _Reading:
         """
         notes = self._notes
         old = [(path, was) for path, was in notes.was.items() if was.kind != "new"]
-        found = [entry for path, was in old if (entry := self._changed(path, was)) is not None]
+        changed = [entry for path, was in old if (entry := self._changed(path, was)) is not None]
         new = [path for path, was in notes.was.items() if was.kind == "new"]
         for path in new:
-            found += self._new(path)
+            changed += self._new(path)
         for path in notes.anew:
             if isinstance(self._now(path)[0], Folder):
-                found += self._below(path)
+                changed += self._below(path)
         self.lost += [path for path in sorted(notes.lost) if os.path.lexists(path) and path not in self.lost]
         # A new folder may lie in one that has come again.
-        found = list({entry.path: entry for entry in reversed(found)}.values())[::-1]
+        changed = list({entry.path: entry for entry in reversed(changed)}.values())[::-1]
         since = _Notes()
         for line in later():
             since.add(line)
-        return [entry for one in found if (entry := self._until(one, since.was.get(one.path))) is not None]
+        return [entry for one in changed if (entry := self._until(one, since.was.get(one.path))) is not None]
 
     def _until(self, entry: JournalEntry, was: _Was | None) -> JournalEntry | None:
         """The same where the place has been changed again, with what it was then."""
@@ -352,7 +352,7 @@ class _Reading:
         return None if after == entry.before and entry.attributes is None else replace(entry, after=after)
 
     def _changed(self, path: str, was: _Was) -> JournalEntry | None:
-        """What has become of something that was there; noted as lost if that is not known well enough."""
+        """Return the entry of something that was there; noted as lost if it is not known well enough."""
         if self._notes.is_lost(path):
             return None
         try:
@@ -365,10 +365,10 @@ class _Reading:
         except OSError:
             self._lose(path)
             return None
-        after, given = name_of(now), None if attributes == was.attributes else was.attributes
-        if before == after and (given is None or isinstance(now, Link | Folder)):
+        after, earlier = name_of(now), None if attributes == was.attributes else was.attributes
+        if before == after and (earlier is None or isinstance(now, Link | Folder)):
             return None
-        entry = self._entry(path, before, after, given)
+        entry = self._entry(path, before, after, earlier)
         return replace(entry, apart=not isinstance(now, Folder) and self._is_another(path, was))
 
     def _give_back(self, path: str, was: _Was) -> bytes:
@@ -380,7 +380,7 @@ class _Reading:
         return content
 
     def _is_another(self, path: str, was: _Was) -> bool:
-        """Whether it is another file that has the name now."""
+        """Tell whether it is another file that has the name now."""
         if "inode" not in was.state:
             return False
         place = Path(path)
@@ -441,7 +441,7 @@ class _Reading:
         return data
 
     def _new(self, path: str) -> Iterator[JournalEntry]:
-        """What has come to a place where nothing was: a file, or a folder with all that is in it."""
+        """Return the entries of a place where nothing was: a file, or a folder with all that is in it."""
         if self._notes.is_lost(path) or (f"{os.sep}{GIT}{os.sep}objects{os.sep}" in path):
             return
         try:
@@ -460,7 +460,7 @@ class _Reading:
         yield from self._below(path)
 
     def _below(self, folder: str) -> Iterator[JournalEntry]:
-        """What is in a folder that is new; what was noted by itself is looked at by itself."""
+        """Return the entries in a folder that is new; what was noted by itself is looked at by itself."""
         for path in _all_below(folder):
             if path in self._notes.was or self._notes.is_lost(path):
                 continue
@@ -470,7 +470,7 @@ class _Reading:
                     yield self._entry(path, None, name_of(now), None)
 
     def _is_whole(self, folder: str) -> bool:
-        """Whether a new folder is too large to be looked at file by file, or has a history of its own."""
+        """Tell whether a new folder is too large to be looked at file by file, or has a history of its own."""
         if any(one.startswith(f"{folder}/") for one in (*self._notes.lost, *self._notes.was)):
             return False
         if folder.endswith(f"/{GIT}"):
@@ -478,7 +478,7 @@ class _Reading:
         return any(count > FEW or path.endswith(f"/{GIT}") for count, path in enumerate(_all_below(folder)))
 
     def _is_untouched(self, path: str, was: _Was) -> bool:
-        """Whether the system has seen no change of a file since it was noted."""
+        """Tell whether the system has seen no change of a file since it was noted."""
         if "changed" not in was.state:
             return False
         place = Path(path)

@@ -1,4 +1,4 @@
-"""What a search has found, checked against the files themselves, reached without a link.
+"""Findings of a search, checked against the files themselves, reached without a link.
 
 Engines go by path. Somebody who exchanges a folder for a link while they search could have them look elsewhere.
 """
@@ -25,7 +25,7 @@ _SHORTENED = re.compile(rb" \[\.\.\. (?:omitted end of long line|\d+ more match(
 class FoundLine(NamedTuple):
     number: int
     offset: int
-    """Where the line begins, in bytes; in a file of UTF-16, as if it were UTF-8. A byte order mark does not count."""
+    """The line's beginning, in bytes; in a file of UTF-16, as if it were UTF-8. A byte order mark does not count."""
     data: bytes
 
     @classmethod
@@ -53,19 +53,19 @@ class Check:
             self._held.popitem()[1].close()
 
     def is_file(self, path: str) -> bool:
-        """Whether a regular file is there."""
+        """Tell whether a regular file is there."""
         folder, _, name = path.rpartition("/")
         with suppress(OSError, KeyError):
             return stat.S_ISREG(self._folder(folder).status(name).st_mode)
         return False
 
-    def lines(self, path: str, found: Sequence[FoundLine]) -> list[FoundLine]:
+    def lines(self, path: str, claimed: Sequence[FoundLine]) -> list[FoundLine]:
         """Those lines that the file really has where they are said to be."""
         folder, _, name = path.rpartition("/")
         with suppress(OSError, KeyError):
             handle = self._folder(folder).open(name, os.O_RDONLY)
             try:
-                return _lines(handle, found) if stat.S_ISREG(os.fstat(handle).st_mode) else []
+                return _lines(handle, claimed) if stat.S_ISREG(os.fstat(handle).st_mode) else []
             finally:
                 os.close(handle)
         return []
@@ -80,21 +80,21 @@ class Check:
         return held
 
 
-def _lines(handle: int, found: Sequence[FoundLine]) -> list[FoundLine]:
+def _lines(handle: int, claimed: Sequence[FoundLine]) -> list[FoundLine]:
     head = os.pread(handle, len(codecs.BOM_UTF8), 0)
     if head.startswith(_MARKS_16):
         text = os.pread(handle, LOADABLE, 0).decode("utf-16", "replace").encode()
-        return list(_really(found, lambda count, offset: text[offset : offset + count]))
+        return list(_really(claimed, lambda count, offset: text[offset : offset + count]))
     mark = len(head) if head == codecs.BOM_UTF8 else 0
-    return list(_really(found, lambda count, offset: os.pread(handle, count, mark + offset)))
+    return list(_really(claimed, lambda count, offset: os.pread(handle, count, mark + offset)))
 
 
-def _really(found: Sequence[FoundLine], read: Callable[[int, int], bytes]) -> Iterator[FoundLine]:
+def _really(claimed: Sequence[FoundLine], read: Callable[[int, int], bytes]) -> Iterator[FoundLine]:
     """The lines that are where they are said to be.
 
     Asked about line ends of two characters, ripgrep gives one to a last line that has none.
     """
-    for line in found:
+    for line in claimed:
         start = _start(line.data)
         here = read(len(start), line.offset)
         if here == start:
@@ -104,5 +104,5 @@ def _really(found: Sequence[FoundLine], read: Callable[[int, int], bytes]) -> It
 
 
 def _start(data: bytes) -> bytes:
-    """What ripgrep says of a long line, without the words it puts in the place of the rest."""
+    """Return the start of a long line from ripgrep, without the words it puts in the place of the rest."""
     return _SHORTENED.sub(b"", data)

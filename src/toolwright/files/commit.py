@@ -174,8 +174,8 @@ class _Attempt:
         self.note(pending)
 
     def _pending(self, each: Replacement) -> PendingWrite:
-        made = tuple(map(str, each.made or each.missing_folders()))
-        return PendingWrite(path=str(each.path), temporary=str(each.temporary), made=made)
+        folders = tuple(map(str, each.made or each.missing_folders()))
+        return PendingWrite(path=str(each.path), temporary=str(each.temporary), made=folders)
 
 
 def _keep(images: Images, before: Body, after: Body, names: Hashes) -> None:

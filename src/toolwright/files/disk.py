@@ -28,7 +28,7 @@ _SETTLED = 20_000_000
 
 @record(frozen=True, slots=True)
 class Stamp:
-    """What the system says of a file's state. The change time moves with every write and cannot be set back."""
+    """The system's word on a file's state. The change time moves with every write and cannot be set back."""
 
     size: int
     modified: int
@@ -123,7 +123,7 @@ def open_private(path: Path, flags: int) -> int:
 
 
 def size_of(place: Place) -> int:
-    """How large a file is; 0 if that cannot be said."""
+    """Return the size of a file; 0 if that cannot be said."""
     try:
         return place.path.lstat().st_size
     except OSError:
@@ -166,7 +166,7 @@ def check_regular(status: os.stat_result, place: Place, missing: Kind = "missing
 
 
 def failure(place: Place, error: OSError, *, missing: Kind = "missing") -> ToolError:
-    """What to tell the model when the system refuses a file."""
+    """Return the error for the model when the system refuses a file."""
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         from toolwright.files.names import missing_file
 
@@ -190,7 +190,7 @@ _ADVICE = {
 
 
 def special_kind(mode: int) -> str:
-    """What a thing is that is no regular file."""
+    """Return the kind of a thing that is no regular file."""
     kinds = {
         stat.S_IFIFO: "a named pipe",
         stat.S_IFSOCK: "a socket",

@@ -20,7 +20,7 @@ def require_folder(place: Place) -> Path:
 
 def shown_path(path: str) -> str:
     """A path on one line, whatever is in its name: line breaks, control characters and stray bytes are escaped."""
-    return re.sub("[\x00-\x1f\x7f\ud800-\udfff]", lambda found: _escaped(found[0]), path)
+    return re.sub("[\x00-\x1f\x7f\ud800-\udfff]", lambda match: _escaped(match[0]), path)
 
 
 def _escaped(char: str) -> str:

@@ -18,7 +18,7 @@ _LONGEST = 10_000
 _MOST_ALTERNATIVES = 256
 _MOST_SLASH_SETS = 4
 _TOKEN = re.compile(r"\\.|\[[!^]?.[^\]]*\]|[{},]|[^\\\[{},]+|.", re.DOTALL)
-"""What belongs together: an escaped character, a set, a brace or comma, plain text."""
+"""Characters that belong together: an escaped character, a set, a brace or comma, plain text."""
 
 
 class GlobError(ValueError):
@@ -36,11 +36,11 @@ class Glob:
     """Ended with `/`."""
 
     def fits(self, path: str, *, folder: bool) -> bool:
-        """Whether the pattern, taken without its `!`, names this path (relative, without a leading slash)."""
+        """Tell whether the pattern, taken without its `!`, names this path (relative, without a leading slash)."""
         return (folder or not self.only_folders) and self.regex.fullmatch(path) is not None
 
     def selects(self, path: str) -> bool:
-        """Whether a file is among those asked for; after a `!` these are the files that it does not name."""
+        """Tell whether a file is among those asked for; after a `!` these are the files that it does not name."""
         if not self.negated:
             return self.fits(path, folder=False)
         parents = (path[: slash.start()] for slash in re.finditer("/", path))
@@ -153,7 +153,7 @@ def _joined_stars(pieces: list[str]) -> str:
 
 
 def _takes_slash(piece: str) -> bool:
-    """Whether it is a set that a slash belongs to."""
+    """Tell whether it is a set that a slash belongs to."""
     return piece not in ("[^/]", _SOME) and piece[:1] == "[" and re.fullmatch(piece, "/") is not None
 
 

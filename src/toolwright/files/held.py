@@ -62,7 +62,7 @@ class Held:
         return True
 
     def target(self, name: str) -> str:
-        """Where a link leads, as it is written."""
+        """Return the target of a link, as it is written."""
         return os.readlink(name, dir_fd=self.handle)
 
     def make_link(self, target: str, name: str) -> None:
@@ -91,22 +91,22 @@ class Held:
 
     @contextmanager
     def entries(self) -> Iterator[list[os.DirEntry[str]]]:
-        """What is in the folder, in no order; the entries can be asked while the block runs."""
+        """Yield the entries of the folder, in no order; they can be asked while the block runs."""
         handle = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.handle)
         try:
-            with os.scandir(handle) as found:
-                yield list(found)
+            with os.scandir(handle) as scanned:
+                yield list(scanned)
         finally:
             os.close(handle)
 
     def names(self, most: int) -> list[str]:
         """Of that many entries, in no order."""
-        with self.entries() as found:
-            return [entry.name for entry in found[:most]]
+        with self.entries() as entries:
+            return [entry.name for entry in entries[:most]]
 
 
 def is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a folder or leads to one. A link that leads in a circle, or through a file, is none."""
+    """Tell whether an entry is a folder or leads to one. A link that leads in a circle, or through a file, is none."""
     try:
         return entry.is_dir()
     except OSError:
@@ -114,7 +114,7 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def is_file(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a regular file or leads to one."""
+    """Tell whether an entry is a regular file or leads to one."""
     try:
         return entry.is_file()
     except OSError:
@@ -151,13 +151,13 @@ class HeldFolders:
             except FileNotFoundError:
                 missing.append(path)
                 path = path.parent
-        made = missing[::-1]
-        for folder in made:
+        new_folders = missing[::-1]
+        for folder in new_folders:
             with suppress(FileExistsError):
                 held.make_folder(folder.name)
             held = held.leave_for([folder.name])
         held.close()
-        return made
+        return new_folders
 
     def remove_empty(self, folders: Iterable[Path]) -> None:
         """Remove folders, innermost first, as far as they are empty."""

@@ -1,4 +1,4 @@
-"""What is shown in place of a file that a rule keeps from being read: that it changed, and nothing of what it holds."""
+"""Text in place of a file that a rule keeps from being read: that it changed, and nothing of its content."""
 
 from toolwright.files.body import Body
 

@@ -1,4 +1,4 @@
-"""Which files the ignore files of a project hide, read as git and ripgrep read them."""
+"""Files that the ignore files of a project hide, read as git and ripgrep read them."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from toolwright.record import record
 
 _MOST_BYTES = 1024 * 1024
 _MOST_LINES = 10_000
-"""How much of an ignore file is read."""
+"""At most this many lines of an ignore file are read."""
 _NAMES = frozenset((".rgignore", ".ignore", ".gitignore", ".git"))
 
 
@@ -84,7 +84,7 @@ class Ignore:
         return replace(inner, git=(*_rules_in(folder, names & {".gitignore"}), *inner.git))
 
     def hides(self, path: str, *, folder: bool) -> bool:
-        """Whether an entry (by its full path) is to be passed over."""
+        """Tell whether an entry (by its full path) is to be passed over."""
         for chain in (self.ripgrep, self.plain, self.git, self.exclude, self.user):
             for rules in chain:
                 verdict = rules.verdict(path, folder=folder)
@@ -144,12 +144,12 @@ def _user_rules(top: str) -> Chain:
 
 
 def _excludes_file(config: Path) -> str:
-    found = re.search(r"(?im)^\s*excludesfile\s*=\s*\"?\s*(.+?)\s*\"?\s*$", _text_of(config))
-    return found[1] if found else ""
+    match = re.search(r"(?im)^\s*excludesfile\s*=\s*\"?\s*(.+?)\s*\"?\s*$", _text_of(config))
+    return match[1] if match else ""
 
 
 class Ignored:
-    """Which files and folders the projects around them ignore, by themselves or with a folder they are in."""
+    """Files and folders that the projects around them ignore, by themselves or with a folder they are in."""
 
     def __init__(self) -> None:
         self._rules = dict[Path, Ignore]()

@@ -71,12 +71,12 @@ class Images:
 
     def keep_only(self, names: Iterable[str | None]) -> None:
         """Drop everything but these contents and those they lead back from; also what a killed process left."""
-        wanted, found = set[str](), [name for name in names if name]
-        while found:
-            if (digest := found.pop()) not in wanted:
+        wanted, pending = set[str](), [name for name in names if name]
+        while pending:
+            if (digest := pending.pop()) not in wanted:
                 wanted.add(digest)
                 if (part := self._part(digest)) is not None:
-                    found.append(part.after)
+                    pending.append(part.after)
         for path in self._folder.glob("*/*"):
             digest, _, kind = path.name.partition(".")
             if path.parent.name + digest not in wanted or kind not in ("whole", "part"):
@@ -111,13 +111,13 @@ class Images:
 
 @record(frozen=True, slots=True, kw_only=True)
 class ImagePart:
-    """What a content had in the middle where the content it became has something else."""
+    """The middle of a content, where the content it became has something else."""
 
     after: str
     """Hash of the content it became."""
     head: int
     tail: int
-    """How many bytes the two begin and end with in common."""
+    """The number of bytes that the two begin and end with in common."""
     data: bytes
 
     @classmethod
@@ -139,27 +139,27 @@ class ImagePart:
         return cls(after=after, head=head, tail=tail, data=data)
 
 
-def common_start(one: bytes, other: bytes) -> int:
-    """How many bytes are equal from the start: ever larger pieces while they are, then ever smaller ones."""
-    end = min(len(one), len(other))
+def common_start(first: bytes, second: bytes) -> int:
+    """Count the bytes that are equal from the start: ever larger pieces while they are, then ever smaller ones."""
+    end = min(len(first), len(second))
     start, step = 0, 4096
-    while start < end and one[start : start + step] == other[start : start + step]:
+    while start < end and first[start : start + step] == second[start : start + step]:
         start, step = start + step, min(2 * step, 1 << 18)
     start = min(start, end)
     while step:
-        if start + step <= end and one[start : start + step] == other[start : start + step]:
+        if start + step <= end and first[start : start + step] == second[start : start + step]:
             start += step
         else:
             step //= 2
     return start
 
 
-def _common_end(one: bytes, other: bytes, most: int) -> int:
+def _common_end(first: bytes, second: bytes, most: int) -> int:
     """The same from the end, at most so many."""
 
     def equal(size: int) -> bool:
-        last, twin = len(one) - same, len(other) - same
-        return same + size <= most and one[last - size : last] == other[twin - size : twin]
+        last, twin = len(first) - same, len(second) - same
+        return same + size <= most and first[last - size : last] == second[twin - size : twin]
 
     same, step = 0, 4096
     while equal(step):

@@ -1,4 +1,4 @@
-"""What files were before each call that changed them, so that any call can be undone."""
+"""The journal of files before each call that changed them, so that any call can be undone."""
 
 import fcntl
 import hashlib
@@ -22,7 +22,7 @@ from toolwright.machine.private_files import make_folder
 from toolwright.record import fields_of, record
 
 CAP = 512 * 1024 * 1024
-"""How much is kept; the oldest goes first."""
+"""The most bytes that are kept; the oldest go first."""
 
 _DAY = 24 * 3600
 STORES, WHOLE = "captured", "folders"
@@ -41,23 +41,23 @@ class JournalEntry:
     attributes: Attributes | None = None
     """Mode, owner and attributes of before; None where the change has left them as they were."""
     undoes: bool = False
-    """Whether it takes back changes of before, or makes them again."""
+    """True if it takes back changes of before, or makes them again."""
     made: tuple[str, ...] = ()
     """Folders made for the file, outermost first."""
     aside: bool = False
-    """Whether only undo looks at it: a folder, what belongs to git, what the project ignores. Where it has changed
+    """True if only undo looks at it: a folder, what belongs to git, what the project ignores. Where it has changed
     since, it is left as it is, and stands in the way of nothing."""
     apart: bool = False
-    """Whether it was another file that had this name before, and not the same one with another content."""
+    """True if it was another file that had this name before, and not the same one with another content."""
     late: bool = False
-    """Whether a job changed it after its call had ended."""
+    """True if a job changed it after its call had ended."""
     time: float = 0.0
     number: int = field(default=0, compare=False)
     """Larger than those of all changes before, in whatever session; given by the journal."""
 
     @classmethod
-    def from_json(cls, given: dict[str, Any]) -> "JournalEntry":
-        known = {each.name: given[each.name] for each in fields(cls) if each.name in given}
+    def from_json(cls, values: dict[str, Any]) -> "JournalEntry":
+        known = {each.name: values[each.name] for each in fields(cls) if each.name in values}
         known["attributes"] = Attributes(**known["attributes"]) if known.get("attributes") else None
         known["made"] = tuple(known.get("made", ()))
         known.setdefault("number", int(known["time"] * 1e9))
@@ -67,7 +67,7 @@ class JournalEntry:
 
 
 class Ledger(Protocol):
-    """Where what a command changes is noted while it runs."""
+    """A folder for notes of what a command changes while it runs."""
 
     async def catch_up(self) -> object:
         """Write down in the journal what has been changed since the last time."""
@@ -115,7 +115,7 @@ class Journal:
         return list(_entries(self._list_path(session_id), 0))
 
     def size(self, session_id: str) -> int:
-        """How long the list of a session is, in bytes: a cheap way to see whether something was added."""
+        """Return the length of a session's list, in bytes: a cheap way to see whether something was added."""
         try:
             return self._list_path(session_id).stat().st_size
         except FileNotFoundError:
@@ -222,7 +222,7 @@ class Keeping:
 
 
 def _is_running(store: str) -> bool:
-    """Whether the process that has named a store is there still."""
+    """Tell whether the process that has named a store is there still."""
     try:
         os.kill(int(store.partition("-")[0]), 0)
     except (ProcessLookupError, ValueError, OverflowError):

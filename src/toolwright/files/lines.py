@@ -17,7 +17,7 @@ Source = FileIO | BytesIO
 
 @record(frozen=True, slots=True, kw_only=True)
 class LineLimits:
-    """How much of a file is shown at once."""
+    """Limits of what is shown of a file at once."""
 
     lines: int
     bytes: int
@@ -50,7 +50,7 @@ class Window:
 
 @record(slots=True)
 class LineIndex:
-    """Where lines begin, as far as a file has been looked through: newlines counted before some offsets."""
+    """Offsets of lines, as far as a file has been looked through: newlines counted before some offsets."""
 
     offsets: list[int] = field(default_factory=lambda: [0])
     newlines: list[int] = field(default_factory=lambda: [0])
@@ -230,7 +230,7 @@ class _Pieces:
 
 
 def _torn(tail: bytes) -> int:
-    """How many bytes at the end begin a UTF-8 character that is not complete."""
+    """Return the number of bytes at the end that begin a UTF-8 character that is not complete."""
     for count, byte in enumerate(reversed(tail), 1):
         if byte >= 0xC0:
             length = 4 if byte >= 0xF0 else 3 if byte >= 0xE0 else 2

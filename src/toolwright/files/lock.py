@@ -28,7 +28,7 @@ class Locks:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.held = set[Path]()
-        """What is held from here: the files that are being changed, until all who are asked have answered."""
+        """Files held from here: those that are being changed, until all who are asked have answered."""
 
     @asynccontextmanager
     async def hold(self, paths: Collection[Path]) -> AsyncIterator[None]:

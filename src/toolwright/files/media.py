@@ -48,7 +48,7 @@ class Picture:
     data: bytes
     mime: str
     shrunk: str = ""
-    """What was done to make it fit; empty if nothing was."""
+    """A sentence on how it was made to fit; empty if it fitted."""
 
 
 def kind_of(data: bytes) -> str:

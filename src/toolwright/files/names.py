@@ -33,8 +33,8 @@ def missing_file(place: Place, kind: Kind = "missing") -> ToolError:
 def containing(wanted: str, names: Iterable[str]) -> list[str]:
     """Names that contain the wanted one or are contained in it, whatever the case of the letters."""
     low = wanted.casefold()
-    found = [name for name in names if low in name.casefold() or name.casefold() in low]
-    return sorted(found, key=lambda name: (abs(len(name) - len(wanted)), name))[:SUGGESTIONS]
+    related = [name for name in names if low in name.casefold() or name.casefold() in low]
+    return sorted(related, key=lambda name: (abs(len(name) - len(wanted)), name))[:SUGGESTIONS]
 
 
 def misspelt(wanted: str, names: Iterable[str]) -> list[str]:
@@ -43,14 +43,14 @@ def misspelt(wanted: str, names: Iterable[str]) -> list[str]:
     from rapidfuzz.distance import DamerauLevenshtein
 
     slips = max(1, len(wanted) // 4)
-    found = process.extract(
+    matches = process.extract(
         wanted.casefold(),
         {name: name.casefold() for name in names},
         scorer=DamerauLevenshtein.distance,
         score_cutoff=slips,
         limit=SUGGESTIONS,
     )
-    return [name for _, _, name in found]
+    return [name for _, _, name in matches]
 
 
 def _names_in(folder: Path) -> list[str]:

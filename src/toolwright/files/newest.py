@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 _PENDING = 2048
 _PENDING_BYTES = 4 * 1024 * 1024
-"""How many files, and how much found in them, may wait until the oldest are dropped."""
+"""At most so many bytes of findings may wait until the oldest are dropped."""
 
 
 class Dated(NamedTuple, Generic[T]):

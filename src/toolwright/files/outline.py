@@ -14,9 +14,9 @@ from toolwright.files.paths import resolve
 from toolwright.record import record
 
 LIMIT = 100
-"""How many files an outline names."""
+"""An outline names at most this many files."""
 COUNTED = 2000
-"""How many files are counted; after that it is enough to know that there are more."""
+"""At most this many files are counted; after that it is enough to know that there are more."""
 PASSED_OVER = frozenset(
     {
         *("node_modules", "__pycache__", ".git", "dist", "build", "target", "vendor", "bin", "obj", ".idea", ".vscode"),
@@ -24,7 +24,7 @@ PASSED_OVER = frozenset(
         *(".venv", "venv", "env"),
     }
 )
-"""What is not worth listing at the top of a folder: things that were made, fetched or left over."""
+"""Names not worth listing at the top of a folder: things that were made, fetched or left over."""
 
 
 @record(slots=True)
@@ -51,7 +51,7 @@ class Outline:
     count: int
     total: int
     exact: bool
-    """Whether `total` is all there is; otherwise there is at least as much."""
+    """True if `total` is all there is; otherwise there is at least as much."""
 
 
 def outline(
@@ -83,7 +83,7 @@ class _Folder:
     relative: str
     ignore: Ignore
     real: tuple[str, ...]
-    """Where the folder and those around it really are: a link back to one of them would go in circles."""
+    """The real paths of the folder and those around it: a link back to one of them would go in circles."""
 
 
 def _files(root: Path, leave_out: Sequence[Glob], inside: Callable[[Path], bool]) -> Iterator[tuple[str, str]]:
@@ -103,7 +103,7 @@ def _files_of(
 ) -> Iterator[tuple[str, str]]:
     while folders:
         folder = folders.popleft()
-        found: list[_Folder] = []
+        inner_folders: list[_Folder] = []
         with suppress(OSError), reader.opened(folder.real[-1]) as held, os.scandir(held.handle) as listed:
             entries = list(listed)
             ignore = folder.ignore.enter(folder.path, (entry.name for entry in entries))
@@ -117,18 +117,18 @@ def _files_of(
                     continue
                 if folder_like:
                     inner = _Folder(path=path, relative=f"{relative}/", ignore=ignore, real=(*folder.real, real))
-                    found.append(inner)
+                    inner_folders.append(inner)
                 elif is_file(entry):
                     yield relative, f"{folder.real[-1]}/{entry.name}"
-        _put(folders, found)
+        _put(folders, inner_folders)
 
 
-def _put(folders: "deque[_Folder]", found: list[_Folder]) -> None:
+def _put(folders: "deque[_Folder]", inner_folders: list[_Folder]) -> None:
     """With more folders waiting than files are wanted, breadth helps no further and would only take time."""
     if len(folders) > LIMIT:
-        folders.extendleft(reversed(found))
+        folders.extendleft(reversed(inner_folders))
     else:
-        folders.extend(found)
+        folders.extend(inner_folders)
 
 
 class _Reader:

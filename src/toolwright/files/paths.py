@@ -1,4 +1,4 @@
-"""Where a path really leads: made canonical once, here, and judged by that from then on."""
+"""Real paths: made canonical once, here, and judged by that from then on."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -32,8 +32,8 @@ class Tree:
             raise ToolError("The path is empty, which would be the project folder itself. Name a file.", "is_folder")
         if "\0" in given:
             raise ToolError(f"The path {given!r} holds a NUL character, which no file name can. Correct it.", "schema")
-        shown = os.path.expanduser(given) if given == "~" or given.startswith("~/") else given  # noqa: PTH111 - text
-        joined = os.path.join(self.directory, shown)  # noqa: PTH118 - Path would drop what `..` needs
+        expanded = os.path.expanduser(given) if given == "~" or given.startswith("~/") else given  # noqa: PTH111 - text
+        joined = os.path.join(self.directory, expanded)  # noqa: PTH118 - Path would drop what `..` needs
         if len(joined) > _LONGEST_NAME or not joined.isascii():
             _check_name(joined)
         aliases: list[str] = []
@@ -50,7 +50,7 @@ class Tree:
         return Place(given=str(path), path=path, name=path, tree=self)
 
     def holds(self, path: Path) -> bool:
-        """Whether a canonical path lies in the folder opened or in its project."""
+        """Tell whether a canonical path lies in the folder opened or in its project."""
         return path.is_relative_to(self.directory) or path.is_relative_to(self.root)
 
 
@@ -78,12 +78,12 @@ class Place:
 
     @property
     def exists(self) -> bool:
-        """Whether anything is there now."""
+        """True if anything is there now."""
         return os.path.lexists(self.path)
 
     @cached_property
     def pattern(self) -> PathPattern:
-        """What an `edit` question shows; rules may name the path from the root, from the folder opened, or in full."""
+        """The text of an `edit` question; rules may name the path from the root, from the folder opened, or in full."""
         try:
             several = os.lstat(self.path).st_nlink > 1
         except OSError:
@@ -95,7 +95,7 @@ class Place:
 
     @cached_property
     def absolute_pattern(self) -> PathPattern:
-        """What a `read` or `list` question shows; rules may use the same spellings."""
+        """The text of a `read` or `list` question; rules may use the same spellings."""
         return PathPattern(str(self.path), self.pattern.spellings, self.pattern.aliases, self.path)
 
     def itself(self) -> "Place":
@@ -142,7 +142,7 @@ def _check_name(path: str) -> None:
 
 
 def resolve(start: str, path: str, aliases: list[str] | None = None, rest: str = "") -> str:
-    """Where a path leads from a canonical folder; adds its spelling before each link, with the rest that follows.
+    """Return the end of a path from a canonical folder; adds its spelling before each link, with the rest that follows.
 
     A link is asked where it leads and never before whether it is one: in between it could become another thing.
     """

@@ -34,12 +34,12 @@ def read_pages(path: Path | str, data: bytes, first: int, last: int) -> tuple[li
     reader = Path(__file__).with_name("pdf_reader.py")
     argv = [sys.executable, "-P", str(reader), str(first), str(last)]
     try:
-        told: Any = json.loads(run_child_sync(argv, data=data, seconds=LONGEST).out)
+        answer: Any = json.loads(run_child_sync(argv, data=data, seconds=LONGEST).out)
     except (OSError, TimeoutError, ValueError) as error:
         problem = "reading it takes more time or memory than any real document does"
         raise ToolError(f"{path} cannot be read as PDF: {problem}.", "binary") from error
-    if problem := told.get("problem"):
+    if problem := answer.get("problem"):
         raise ToolError(f"{path} cannot be read as PDF: {problem}.", "binary")
-    if first > told["total"]:
-        raise ToolError(f"{path} has {told['total']} pages; there is no page {first}.", "not_found")
-    return told["texts"], told["total"]
+    if first > answer["total"]:
+        raise ToolError(f"{path} has {answer['total']} pages; there is no page {first}.", "not_found")
+    return answer["texts"], answer["total"]

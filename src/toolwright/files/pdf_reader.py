@@ -18,8 +18,8 @@ LONGEST = 20_000_000
 def main(first: int, last: int) -> dict[str, Any]:
     for kind, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CPU, SECONDS), (resource.RLIMIT_CORE, 0)):
         there = resource.getrlimit(kind)[1]
-        given = most if there == resource.RLIM_INFINITY else min(most, there)
-        resource.setrlimit(kind, (given, given))
+        limit = most if there == resource.RLIM_INFINITY else min(most, there)
+        resource.setrlimit(kind, (limit, limit))
     pypdfium2: Any = import_module("pypdfium2")
     try:
         document = pypdfium2.PdfDocument(sys.stdin.buffer.read())
@@ -27,14 +27,14 @@ def main(first: int, last: int) -> dict[str, Any]:
         return {"problem": str(error)}
     texts, length = list[str](), 0
     for number in range(first - 1, min(last, len(document))):
-        texts.append(_text(document[number]))
+        texts.append(_page_text(document[number]))
         length += len(texts[-1])
         if length > LONGEST:
             return {"problem": f"the text of these pages has more than {LONGEST:,} characters"}
     return {"total": len(document), "texts": texts}
 
 
-def _text(page: Any) -> str:
+def _page_text(page: Any) -> str:
     text = page.get_textpage()
     try:
         return str(text.get_text_bounded()).replace("\r\n", "\n").strip()

@@ -36,8 +36,8 @@ class PendingWrite:
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> "PendingWrite":
         attributes = fields.pop("attributes", None)
-        made = fields.pop("made", ())
-        return cls(**fields, made=tuple(made), attributes=Attributes(**attributes) if attributes else None)
+        folders = fields.pop("made", ())
+        return cls(**fields, made=tuple(folders), attributes=Attributes(**attributes) if attributes else None)
 
 
 Note = Callable[[Sequence[PendingWrite]], None]
@@ -96,7 +96,7 @@ class PendingWrites:
             os.close(handle)
 
     def _settle(self, pending: Sequence[PendingWrite]) -> bool:
-        """Whether the change needs no more care; not so while another process is writing one of its files."""
+        """Tell whether the change needs no more care; not so while another process is writing one of its files."""
         with self._locks.try_hold(Path(item.path) for item in pending) as held, HeldFolders() as folders:
             if not held:
                 return False
@@ -122,7 +122,7 @@ class PendingWrites:
         return "mix" if item.in_place and self._is_mix(item, body) else "other"
 
     def _is_mix(self, item: PendingWrite, data: Body) -> bool:
-        """Whether the content is what an overwriting cut short leaves: new up to a point, old from there."""
+        """Tell whether the content is what an overwriting cut short leaves: new up to a point, old from there."""
         before, after = (self._images.get(digest or "") for digest in (item.before, item.after))
         if before is None or after is None or not isinstance(data, bytes):
             return False
@@ -147,7 +147,7 @@ class PendingWrites:
 
 
 def _read(handle: int) -> list[PendingWrite]:
-    """What was written down last. A line cut short does not count: what it tells of had not begun."""
+    """Return the last writes noted. A line cut short does not count: what it tells of had not begun."""
     lines = os.read(handle, os.fstat(handle).st_size).splitlines(keepends=True)
     whole = [line for line in lines if line.endswith(b"\n")]
     try:

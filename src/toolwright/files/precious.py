@@ -9,15 +9,15 @@ from toolwright.files.ignore import Ignore
 from toolwright.machine.git_index import Index, index_around
 
 MOST_LOOKED_AT = 200_000
-"""How many files are looked at in folders that go as a whole."""
+"""At most this many files are looked at in folders that go as a whole."""
 FEW = 2_000
-"""How many in one that something is put into, or changed in."""
+"""At most this many in one that something is put into, or changed in."""
 
 Ranked = tuple["Worth", Path]
 
 
 class Worth(IntEnum):
-    """How much would be lost with a file, most first."""
+    """The loss there would be with a file, most first."""
 
     OWN = 0
     """It was named, or git does not have it as it is."""
@@ -31,14 +31,14 @@ class Worth(IntEnum):
 
 def ranked(paths: Iterable[Path], whole: Collection[Path] = ()) -> list[Ranked]:
     """Files and links, and all below folders, the most precious first. Those in `whole` may lose all that they have."""
-    found = list[Ranked]()
+    ranks = list[Ranked]()
     for path in paths:
         if path.is_dir() and not path.is_symlink():
             most = MOST_LOOKED_AT if path in whole else FEW
-            found += _below(path, most - len(found))
+            ranks += _below(path, most - len(ranks))
         else:
-            found.append((Worth.OWN, path))
-    return sorted(found, key=lambda one: one[0])
+            ranks.append((Worth.OWN, path))
+    return sorted(ranks, key=lambda one: one[0])
 
 
 def uncommitted(folder: Path) -> Iterator[Path]:
@@ -57,8 +57,8 @@ def uncommitted(folder: Path) -> Iterator[Path]:
 def _below(top: Path, most: int) -> list[Ranked]:
     index, outer = index_around(str(top)), Ignore.above(top)
     start = Worth.GITS if ".git" in top.parts else Worth.IGNORED if _is_ignored(top) else Worth.OWN
-    found, waiting = list[Ranked](), [(str(top), outer, start)]
-    while waiting and len(found) < most:
+    ranks, waiting = list[Ranked](), [(str(top), outer, start)]
+    while waiting and len(ranks) < most:
         folder, ignore, worth = waiting.pop()
         try:
             with os.scandir(folder) as scanned:
@@ -73,8 +73,8 @@ def _below(top: Path, most: int) -> list[Ranked]:
             if is_folder:
                 waiting.append((entry.path, ignore, own))
             else:
-                found.append((_unless_committed(own, entry, index), Path(entry.path)))
-    return found
+                ranks.append((_unless_committed(own, entry, index), Path(entry.path)))
+    return ranks
 
 
 def _worth(entry: "os.DirEntry[str]", ignore: Ignore, *, is_folder: bool) -> Worth:
@@ -93,5 +93,5 @@ def _unless_committed(worth: Worth, entry: "os.DirEntry[str]", index: Index | No
 
 
 def _is_ignored(folder: Path) -> bool:
-    """Whether an ignore file hides a folder, or one that it lies in."""
+    """Tell whether an ignore file hides a folder, or one that it lies in."""
     return any(Ignore.above(one).hides(str(one), folder=True) for one in (folder, *folder.parents))

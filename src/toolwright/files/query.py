@@ -1,4 +1,4 @@
-"""What a search looks for and where, what it finds in a file, and how it is ended early."""
+"""The query of a search, its findings in a file, and its early end."""
 
 import re
 import threading
@@ -10,9 +10,9 @@ from typing import NamedTuple
 from toolwright.record import record
 
 LINES = 100
-"""How many lines of one file are kept; the others are only counted."""
+"""At most this many lines of one file are kept; the others are only counted."""
 COUNTED = 10_000
-"""How many matching lines of one file are counted; after that it is left."""
+"""At most this many matching lines of one file are counted; after that it is left."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -28,11 +28,11 @@ class Query:
     """Only files that fit one of these; `!` excludes. A file named like this is searched even if it is ignored."""
     literal: bool = False
     ignored: bool = False
-    """Whether to search ignored files too."""
+    """True to search ignored files too."""
 
     @property
     def crlf(self) -> bool:
-        """Whether `$` has to see past a carriage return.
+        """True if `$` has to see past a carriage return.
 
         A pattern that names one, or the very end of the text, wants the bytes as they are.
         """
@@ -62,7 +62,7 @@ class Run:
     def __init__(self) -> None:
         self.ended = False
         self.skipped = False
-        """Whether something could not be read."""
+        """True if something could not be read."""
         self._lock = threading.Lock()
         self._kill: Callable[[], None] | None = None
 

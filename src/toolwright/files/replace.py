@@ -16,7 +16,7 @@ from toolwright.files.paths import Place
 from toolwright.record import record
 
 TEMPORARY = ".toolwright-"
-"""How the names of our temporary files begin."""
+"""The beginning of the names of our temporary files."""
 
 _NOT_REPLACEABLE = (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV)
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS)
@@ -24,7 +24,7 @@ _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.E
 
 @record(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What a file is to become. `before` is what it must still be: None for no file. `after` None deletes it."""
+    """A new content for a file. `before` is what it must still be: None for no file. `after` None deletes it."""
 
     place: Place
     before: Body
@@ -34,7 +34,7 @@ class Change:
     emptied: tuple[Path, ...] = ()
     """Folders that are removed afterwards if nothing is left in them, innermost first."""
     apart: bool = False
-    """Whether other names of the file that is there keep what they have."""
+    """True if other names of the file that is there keep what they have."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -42,9 +42,9 @@ class Handover:
     """That another program, which holds the file open, is to write a change; we do if it does not."""
 
     disk: Body
-    """What is on disk until then: not what the file was before, where that has never been saved."""
+    """The content on disk until then: not what the file was before, where that has never been saved."""
     text: str | None
-    """What it is to write; None where only we can."""
+    """The text it is to write; None where only we can."""
     write: Callable[[Path, str], bool]
     """Waits until it is written; False if the program refuses."""
 
@@ -74,15 +74,15 @@ class Replacement:
         """The file must still be what the change was made from, whoever was asked for permission in the meantime."""
         path = change.place.path
         temporary = path.with_name(f"{TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}")
-        made = cls(change=change, folders=folders, temporary=temporary, handover=handover)
+        replacement = cls(change=change, folders=folders, temporary=temporary, handover=handover)
         if change.before is None:
-            made._require_nothing()
+            replacement._require_nothing()
         elif isinstance(change.before, Link):
-            made._require_link(change.before)
+            replacement._require_link(change.before)
         else:
             on_disk = change.before if handover is None else handover.disk
-            made._require_content(on_disk if isinstance(on_disk, bytes) else change.before)
-        return made
+            replacement._require_content(on_disk if isinstance(on_disk, bytes) else change.before)
+        return replacement
 
     @property
     def path(self) -> Path:
@@ -98,8 +98,8 @@ class Replacement:
         if self.attributes is not None and not isinstance(change.like, Attributes):
             self._write_temporary(change.after, self.attributes)
         else:
-            given = isinstance(change.like, Attributes)
-            self._write_temporary(change.after, _attributes_of(change.like), strict=not given)
+            are_attributes = isinstance(change.like, Attributes)
+            self._write_temporary(change.after, _attributes_of(change.like), strict=not are_attributes)
 
     def missing_folders(self) -> list[Path]:
         """Folders that will have to be made, outermost first."""
@@ -139,7 +139,7 @@ class Replacement:
         return False
 
     def go_in_place(self, error: OSError) -> bool:
-        """Whether the change that failed so can be written in place instead; if so it will be."""
+        """Tell whether the change that failed so can be written in place instead; if so it will be."""
         replaces = isinstance(self.change.before, bytes) and isinstance(self.change.after, bytes)
         if self.in_place or not replaces or error.errno not in _NOT_REPLACEABLE:
             return False

@@ -40,7 +40,7 @@ class Restoration(Protocol):
 
 
 def present_as(path: str, last: JournalEntry, known: Collection[str] = ()) -> Thing:
-    """What is at a path now. A folder that was new as a whole is so still if nobody has changed anything in it.
+    """Return what is at a path now. A folder that was new as a whole is so still if nobody has changed anything in it.
 
     `known` are the places of all changes there is a record of.
     """

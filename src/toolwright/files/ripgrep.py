@@ -30,7 +30,7 @@ def find_ripgrep() -> str | None:
 
 
 def _installed() -> Iterator[str]:
-    """Where programs are that were installed with this one. The first is mostly right, the second takes long to ask."""
+    """Yield the folders of programs installed with this one. The first is mostly right, the second is slow."""
     yield os.path.dirname(sys.executable)  # noqa: PTH120 - text
     import sysconfig
 

@@ -18,11 +18,11 @@ from toolwright.files.ripgrep import Ripgrep, find_ripgrep
 from toolwright.record import record
 
 LIMIT = 100
-"""How many files, or matching lines, a search gives."""
+"""The most files, or matching lines, that a search gives."""
 LINE_LENGTH = 2000
 """Characters shown of a line."""
 SECONDS = 60
-"""How long a search may take; then it gives what it has."""
+"""The longest that a search may take; then it gives what it has."""
 
 _SAMPLE = 8192
 T = TypeVar("T")
@@ -35,7 +35,7 @@ class FilesFound:
     paths: tuple[str, ...]
     total: int
     complete: bool
-    """Whether the search came to its end in time."""
+    """True if the search came to its end in time."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -54,13 +54,13 @@ class LinesFound:
     shown: int = 0
     total: int = 0
     exact: bool = True
-    """Whether `total` is all there is; otherwise there is at least as much."""
+    """True if `total` is all there is; otherwise there is at least as much."""
     withheld: int = 0
-    """How many files with matches were left out because they may not be read."""
+    """The number of files with matches that were left out because they may not be read."""
     skipped: bool = False
-    """Whether something could not be read."""
+    """True if something could not be read."""
     binary: bool = False
-    """Whether the file that was to be searched holds no text."""
+    """True if the file that was to be searched holds no text."""
     complete: bool = True
 
 
@@ -122,15 +122,15 @@ async def find_lines(
             newest.add(matches.path, matches.total, matches, size=len(matches.lines))
             exact = exact and matches.total < COUNTED
         with Check(query.base) as check:
-            found = tuple(_shown(newest.files(), check))
-        files = tuple(file for file in found if file.lines)
+            checked = tuple(_checked_lines(newest.files(), check))
+        files = tuple(file for file in checked if file.lines)
         return LinesFound(
             files=files,
             shown=sum(len(file.lines) for file in files),
             total=newest.total,
             exact=exact and not run.ended,
             withheld=newest.refused,
-            skipped=run.skipped or len(files) < len(found),
+            skipped=run.skipped or len(files) < len(checked),
             complete=not run.ended,
         )
 
@@ -154,7 +154,7 @@ def _installed() -> Ripgrep:
 
 
 async def _in_thread(search: Callable[[Run], T], seconds: float) -> T:
-    """Whoever stops waiting, for whatever reason, ends the search."""
+    """Run a search in a thread. A caller that stops waiting, for whatever reason, ends it."""
     run = Run()
     timer = asyncio.get_running_loop().call_later(seconds, run.end)
     try:
@@ -177,7 +177,7 @@ def _enter(folder: Path, names: list[str], *, ignored: bool) -> Path | None:
 
 
 def _is_binary(path: Path) -> bool:
-    """Whether a single file to be searched holds no text. What only waits for more is not searched at all."""
+    """Tell whether a single file to be searched holds no text. What only waits for more is not searched at all."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -193,13 +193,13 @@ def _is_binary(path: Path) -> bool:
     return b"\0" in sample and not sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
-def _shown(files: list[Dated[Matches]], check: Check) -> Iterator[FileLines]:
+def _checked_lines(files: list[Dated[Matches]], check: Check) -> Iterator[FileLines]:
     left = LIMIT
     for file in files:
         lines = file.found.lines.split(b"\n")[:left]
         left -= len(lines)
-        found = check.lines(file.path, [FoundLine.read(line) for line in lines])
-        yield FileLines(path=file.path, lines=tuple(map(_line, found)))
+        real = check.lines(file.path, [FoundLine.read(line) for line in lines])
+        yield FileLines(path=file.path, lines=tuple(map(_line, real)))
 
 
 def _line(line: FoundLine) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""What a file was when a session read it, so that nothing is overwritten that the session has not seen."""
+"""States of files when a session read them, so that nothing is overwritten that the session has not seen."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from toolwright.record import record
 
 @record(frozen=True, slots=True, kw_only=True)
 class State:
-    """What a file was when a session last read or wrote it."""
+    """The state of a file when a session last read or wrote it."""
 
     stamp: Stamp
     digest: str = ""
@@ -16,7 +16,7 @@ class State:
     whole: bool = True
 
     def fits(self, stamp: Stamp, digest: Callable[[], str]) -> bool:
-        """Whether the file is still as it was seen; `digest` is only called if its stamp does not tell.
+        """Tell whether the file is still as it was seen; `digest` is only called if its stamp does not tell.
 
         A newer modification time alone counts as a change. An older or equal one proves nothing, for it can be
         set at will; the change time, which cannot be set, or else the content decides.

@@ -18,10 +18,10 @@ from toolwright.record import record
 
 MOST_FILES = 2_000
 MOST_BYTES = 64 * 1024 * 1024
-"""What is kept before one command of files that can be had again, from git or by making them again."""
+"""The most that is kept before one command of files that can be had again, from git or by making them again."""
 MOST_OWN_FILES = 10_000
 MOST_OWN_BYTES = 128 * 1024 * 1024
-"""What is kept of the others. Beyond it a command cannot be undone, and its result says so."""
+"""The most that is kept of the others. Beyond it a command cannot be undone, and its result says so."""
 
 Stamp = tuple[int, int]
 """When a file was last changed, and its size."""
@@ -38,12 +38,12 @@ class Look:
 
 @record(slots=True)
 class Snapshot:
-    """What some files were before a command. The contents are kept already; only what changed is written down."""
+    """Files as they were before a command. The contents are kept already; only what changed is written down."""
 
     journal: Journal
     before: dict[Path, Look] = field(default_factory=dict[Path, Look])
     unkept: dict[Worth, dict[Path, Stamp]] = field(default_factory=dict[Worth, "dict[Path, Stamp]"])
-    """What there was no room for."""
+    """Files that there was no room for."""
     _of_git: set[Path] = field(default_factory=set[Path])
     _kept: int = 0
     """Bytes."""
@@ -94,8 +94,8 @@ class Snapshot:
     def record_changes(self, *, session_id: str, call_id: str) -> list[Path]:
         """Write down what is different now; the files that are. What git has written is not for us to undo."""
         looked = {**self.before, **dict.fromkeys(self._below_new_folders(), Look(None, None))}
-        found = ((path, _changed(path, look, call_id)) for path, look in looked.items())
-        entries = [entry for path, entry in found if entry and not (path in self._of_git and entry.after is not None)]
+        changes = ((path, _changed(path, look, call_id)) for path, look in looked.items())
+        entries = [entry for path, entry in changes if entry and not (path in self._of_git and entry.after is not None)]
         if entries:
             self.journal.record(session_id, entries)
         if self._keeping is not None:
@@ -103,13 +103,13 @@ class Snapshot:
         return [Path(entry.path) for entry in entries]
 
     def lost(self, worth: Worth) -> list[Path]:
-        """What has changed or gone and was not kept."""
+        """Return the files that have changed or gone and were not kept."""
         return [path for path, stamp in self.unkept.get(worth, {}).items() if _stamp(path) != stamp]
 
     def _below_new_folders(self) -> Iterator[Path]:
         """The files in folders that were nothing before."""
-        made = [path for path, look in self.before.items() if look.name is None and path.is_dir()]
-        return itertools.islice(_files(path for path in made if not path.is_symlink()), MOST_FILES)
+        new_folders = [path for path, look in self.before.items() if look.name is None and path.is_dir()]
+        return itertools.islice(_files(path for path in new_folders if not path.is_symlink()), MOST_FILES)
 
 
 def _stamp(path: Path) -> Stamp | None:

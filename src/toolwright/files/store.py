@@ -35,7 +35,7 @@ LARGE = 256 * 1024
 """Bytes from which on a file is read in a thread, so that nothing else has to wait."""
 
 SECONDS = 20
-"""How long what is asked after a change may take; others wait for the file so long."""
+"""The longest that what is asked after a change may take; others wait for the file so long."""
 
 Event = Literal["add", "change", "unlink"]
 
@@ -75,13 +75,13 @@ class Commit:
 
 @record(frozen=True, slots=True, kw_only=True)
 class WriteOutcome:
-    """What has become of one change, after all who are asked about it."""
+    """The outcome of one change, after all who are asked about it."""
 
     place: Place
     body: Body
-    """What is on disk."""
+    """The content on disk."""
     remarks: tuple[str, ...] = ()
-    """What they have to say, for the model to read."""
+    """Their remarks, for the model to read."""
 
 
 Committed = Callable[[Commit], Awaitable[str | None] | str | None]
@@ -119,7 +119,7 @@ class Files:
         the file meanwhile; and say something that joins the tool's output, as a language server does.
         """
         self.hides: Callable[[Path], bool] = lambda _: False
-        """Whether a rule keeps a file from being read: then nothing of it is shown in differences either."""
+        """Tells whether a rule keeps a file from being read: then nothing of it is shown in differences either."""
         self.buffers: Buffers | None = None
         """The program that holds files open, if there is one: it is asked for their texts, and writes them."""
         self.viewer = Viewer(indexes=LineIndexes(), legacy=encoding)
@@ -150,7 +150,7 @@ class Files:
         return content
 
     async def unsaved(self, place: Place) -> bytes | None:
-        """What an editor has of a file that is not on disk yet; None if it has no more than the disk."""
+        """Return an editor's text of a file that is not on disk yet; None if it has no more than the disk."""
         if self.buffers is None or size_of(place) > WHOLE:
             return None
         content = await self.fetch(place)
@@ -185,7 +185,7 @@ class Files:
             raise ToolError(f"{path} has changed since it was read. Read it again before changing it.", "stale")
 
     def seen(self, session_id: str) -> dict[Path, State]:
-        """What a session knows of files, by their names."""
+        """Return the states of files that a session knows, by their names."""
         return dict(self._seen.get(session_id, {}))
 
     def know(self, session_id: str, name: Path, digest: str, *, whole: bool) -> None:
@@ -195,7 +195,7 @@ class Files:
             self._seen.setdefault(session_id, {})[name] = State(stamp=stamp, digest=digest, whole=whole)
 
     def read_in_part(self, session_id: str, place: Place) -> bool:
-        """Whether a session has seen only some lines of a file."""
+        """Tell whether a session has seen only some lines of a file."""
         seen = self._seen.get(session_id, {}).get(place.name)
         return seen is not None and not seen.whole
 
@@ -300,12 +300,12 @@ class Files:
 
 
 async def _asked(asked: Committed, commit: Commit) -> str | None:
-    """What one has to say; one that fails loses nothing."""
+    """Return the remark of one that is asked; one that fails loses nothing."""
     name = getattr(asked, "__qualname__", type(asked).__qualname__)
     try:
         async with time_limit(SECONDS):
-            said = asked(commit)
-            return await said if isinstance(said, Awaitable) else said
+            remark = asked(commit)
+            return await remark if isinstance(remark, Awaitable) else remark
     except TimeoutError:
         return f"{name} took more than {SECONDS} seconds after the change of {commit.path} and was stopped."
     except Exception as error:

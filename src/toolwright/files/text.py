@@ -7,7 +7,7 @@ from toolwright.errors import ToolError
 from toolwright.record import record
 
 SAMPLE = 4096
-"""How many bytes decide whether a file is text."""
+"""This many bytes decide whether a file is text."""
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark is its beginning
@@ -87,7 +87,7 @@ def detect(sample: bytes) -> tuple[str, bytes]:
 
 
 def line_ends(content: str) -> Literal["none", "lf", "crlf", "mixed"]:
-    """How the lines of a text end."""
+    """Return the kind of line ends of a text."""
     all_ends, crlf = content.count("\n"), content.count("\r\n")
     if not all_ends:
         return "none"
