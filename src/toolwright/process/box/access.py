@@ -1,4 +1,4 @@
-"""What the rules and the answers open and close for one command, and how far a box goes along with it."""
+"""Access of one command: all that rules and answers open and close for it, and how far a box goes along with it."""
 
 import os
 from collections.abc import Iterator
@@ -18,12 +18,12 @@ class Access:
     """All paths are canonical."""
 
     changes: tuple[Path, ...] = ()
-    """What the command was allowed to write, by name."""
+    """Places that the command was allowed to write, by name."""
     deletes: tuple[Path, ...] = ()
     enters: tuple[Path, ...] = ()
     """Folders outside that it was allowed to work in."""
     reads: tuple[Path, ...] = ()
-    """What it may read by name: nothing that a rule keeps from it, whatever else was answered."""
+    """Places it may read by name: nothing that a rule keeps from it, whatever else was answered."""
     hidden: tuple[Path, ...] = ()
     """Files and folders that the rules do not let it read."""
     replaceable: tuple[Path, ...] = ()
@@ -34,7 +34,7 @@ class Access:
     """Files and folders of the project that the rules do not let it change."""
     locked_elsewhere: tuple[Path, ...] = ()
     spared: tuple[Path, ...] = ()
-    """What it may change although it lies in a locked folder."""
+    """Places it may change although they lie in a locked folder."""
     pinned: tuple[Path, ...] = ()
     """Folders that must keep their names for the rules to know what is in them."""
     repositories: tuple[Path, ...] = ()
@@ -42,33 +42,33 @@ class Access:
     covered: tuple[Path, ...] = ()
     """Programs that the rules deny outright."""
     read_only: bool = False
-    """Whether it may change nothing but what is named."""
+    """True if it may change nothing but what is named."""
     caches: bool = True
-    """Whether it may have use for the caches of packages; each is a mount, and costs time."""
+    """True if it may have use for the caches of packages; each is a mount, and costs time."""
     network: bool = True
     """False where a rule denies it."""
     own_space: bool = False
-    """Whether it has the network of its session, whose door goes by the rules."""
+    """True if it has the network of its session, whose door goes by the rules."""
     doors: tuple[int, ...] = ()
     """Ports of this machine that are all it reaches, where it can be held to those alone."""
     better_offline: bool = False
-    """Whether it should have no network where the machine can see to that."""
+    """True if it should have no network where the machine can see to that."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """Where a project lies, as far as it matters for what may be opened."""
+    """The places of a project, as far as they matter for what may be opened."""
 
     root: Path
     home: Path
     own: tuple[Path, ...]
     """Our folders: neither they nor what holds them is ever opened."""
     fixed: tuple[Path, ...]
-    """What else is ours: never opened."""
+    """Other places of ours: never opened."""
     plans: tuple[Path, ...]
     """The folders of plans in them and among the settings: opened file by file."""
     programs: tuple[Path, ...]
-    """Where the PATH leads."""
+    """The folders of the PATH."""
 
     def grants(self, access: Access, *, brokered: bool = False, by_name: bool = False) -> Iterator[Wall]:
         """Yield exactly what was allowed, as it was allowed: a file alone, a folder where the folder was meant.
@@ -109,7 +109,7 @@ class Surroundings:
         return [one for one in self.plans if not one.is_relative_to(self.root)]
 
     def _is_the_commands_own(self, place: Path) -> bool:
-        """Whether a command has other files in this place than anybody else."""
+        """Tell whether a command has other files in this place than anybody else."""
         return is_in(place, (*TEMP_FOLDERS, *DEVICES)) and not is_in(place, [self.root])
 
     def _may_open(self, place: Path, access: Access) -> bool:
@@ -133,7 +133,7 @@ class Surroundings:
             yield from walls(others, "read", "beside")
 
     def _is_delicate(self, folder: Path) -> bool:
-        """Whether a new file there could be run by somebody: in the home folder, in hidden ones, among programs."""
+        """Tell whether somebody could run a new file there: in the home folder, in hidden ones, among programs."""
         hidden = folder.is_relative_to(self.home) and any(
             part.startswith(".") for part in folder.relative_to(self.home).parts
         )
@@ -143,7 +143,7 @@ class Surroundings:
         )
 
     def _wide(self, folder: Path) -> bool:
-        """Whether it holds far more than could have been meant."""
+        """Tell whether it holds far more than could have been meant."""
         if folder == EVERYTHING or folder in TEMP_FOLDERS:
             return True
         return any(place.is_relative_to(folder) for place in (self.home, self.root, *self.own))

@@ -14,10 +14,10 @@ Rung = Literal["bubblewrap", "landlock", "seatbelt", "none"]
 
 EVERYTHING = Path("/")
 SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/gnu", "/sys")))
-"""What a program needs to see to run at all, where not everything is readable."""
+"""Folders that a program needs to see to run at all, where not everything is readable."""
 
 Effect = Literal["write", "stay", "own", "read", "empty", "show", "open", "replace", "give", "absent"]
-"""What becomes of a place: `write` lets it be written, `stay` keeps its name, `own` is a folder of commands' own in the
+"""Effects on a place: `write` lets it be written, `stay` keeps its name, `own` is a folder of commands' own in the
 place of the user's, `read` lets it only be read, `empty` makes it look empty, `show` lets it be read in something that
 looks empty, `open` lets it be written in something that is only read, and `replace` puts something else in its place.
 `give` leaves it closed, and the keeper changes it, and what is below, outside; `absent` is not there, and not to be
@@ -32,13 +32,13 @@ HIDDEN: tuple[Why, ...] = ("hidden", "replaceable")
 
 
 class Wall(NamedTuple):
-    """What becomes of a place in a box, and of all that is in it. Of two places the deeper one decides."""
+    """An effect on a place in a box, and on all that is in it. Of two places the deeper one decides."""
 
     path: Path
     effect: Effect
     why: Why = "usual"
     source: Path | None = None
-    """What is to be found in its place; None if that does not matter."""
+    """The file or folder to be found in its place; None if that does not matter."""
 
 
 def walls(places: Iterable[Path], effect: Effect, why: Why = "usual") -> Iterator[Wall]:
@@ -47,7 +47,7 @@ def walls(places: Iterable[Path], effect: Effect, why: Why = "usual") -> Iterato
 
 @record(frozen=True, slots=True, kw_only=True)
 class Box:
-    """What a command may write, read and reach. All paths are canonical."""
+    """Places a command may write and read, and the network it may reach. All paths are canonical."""
 
     rung: Rung
     walls: tuple[Wall, ...] = ()
@@ -58,7 +58,7 @@ class Box:
     readable: tuple[Path, ...] = (EVERYTHING,)
     network: bool = True
     own_space: bool = False
-    """Whether it is put up in the network namespace of its session, which has no way out but our own door."""
+    """True if it is put up in the network namespace of its session, which has no way out but our own door."""
     doors: tuple[int, ...] = ()
     """Ports of this machine that are all it reaches, where there are neither namespaces nor calls that are held."""
     ports: tuple[int, ...] = ()
@@ -66,17 +66,17 @@ class Box:
     temp: Path = Path("/tmp")  # noqa: S108 - what stands for it where there is no private one
     """The folder that takes the place of the system's temporary one."""
     mounts: bool = True
-    """Whether Landlock can be helped by a mount namespace, without which it cannot protect, hide or replace."""
+    """True if Landlock can be helped by a mount namespace, without which it cannot protect, hide or replace."""
     anchored: bool = False
-    """Whether all of it hangs on one process, with which the kernel ends the rest."""
+    """True if all of it hangs on one process, with which the kernel ends the rest."""
     scoped: bool = False
-    """Whether the kernel keeps it from processes and nameless sockets outside."""
+    """True if the kernel keeps it from processes and nameless sockets outside."""
     read_only: bool = False
-    """Whether the rules let the agent edit nothing."""
+    """True if the rules let the agent edit nothing."""
     placeholders: tuple[Placeholder, ...] = ()
-    """What must be there to be protected."""
+    """Placeholders that must be there to be protected."""
     brokered: bool = False
-    """Whether the keeper makes changes for programs that they cannot make in it."""
+    """True if the keeper makes changes for programs that they cannot make in it."""
 
     def places(self, *effects: Effect, why: tuple[str, ...] = ()) -> tuple[Path, ...]:
         """Return the places of which any of these becomes, for any of these reasons; without reasons for whatever."""
@@ -84,11 +84,11 @@ class Box:
 
     @property
     def hidden(self) -> tuple[Path, ...]:
-        """What is nobody's business."""
+        """Places that are hidden from every command."""
         return self.places("empty", "replace", why=HIDDEN)
 
     def allows_writing(self, path: Path) -> bool:
-        """Whether the walls let a canonical path be written. The machine's own permissions are another matter."""
+        """Tell whether the walls let a canonical path be written. The machine's own permissions are another matter."""
         if self.rung == "none":
             return True
         open_ = (*self.places("write", "own", "open", "give"), *WRITABLE_ANYWHERE)
@@ -116,7 +116,7 @@ class Box:
 
     @property
     def shown(self) -> tuple[Path, ...]:
-        """What is read-only and must be seen although it lies in a folder that every box has anew."""
+        """Places that are read-only and must be seen although they lie in a folder that every box has anew."""
         writable = self.places("write")
         return tuple(place for place in self.readable if place not in writable and is_in(place, MADE_ANEW))
 
@@ -129,11 +129,11 @@ class Wrapped:
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     confinement: Confinement | None = None
     anchored: bool = False
-    """Whether it hangs on a process with whose end the kernel ends all of it."""
+    """True if it hangs on a process with whose end the kernel ends all of it."""
     boxed: bool = False
-    """Whether there is a box at all, by which our own ports know who comes."""
+    """True if there is a box at all, by which our own ports know who comes."""
     scoped: bool = False
-    """Whether it may reach no process and no nameless socket outside, where the kernel can see to that."""
+    """True if it may reach no process and no nameless socket outside, where the kernel can see to that."""
     exact: tuple[str, ...] = ()
     """Places that must be themselves and no links once the box is up."""
     disk: tuple[Path, ...] = ()
@@ -157,5 +157,5 @@ def _texts(places: Iterable[Path]) -> list[str]:
 
 
 def _deepest(places: Iterable[Path], path: Path) -> int:
-    """How near the nearest of the places that hold the path is to it."""
+    """Return how near the nearest of the places that hold the path is to it."""
     return max((len(place.parts) for place in places if path.is_relative_to(place)), default=0)

@@ -19,7 +19,7 @@ class Cache:
 
     folder: str
     program: str = ""
-    """Who needs it: the folder is there for commands if that program is. Without one it always is."""
+    """The program that needs it: the folder is there for commands if that is. Without one it always is."""
     shared: tuple[str, ...] = ()
     """The parts that are mere stores of packages. What is not named may hold programs, and is only read."""
     apart: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ CACHES = (
 
 @record(frozen=True, slots=True, kw_only=True)
 class CacheFolders:
-    """How the caches look to commands."""
+    """Cache folders as commands see them."""
 
     walls: tuple[Wall, ...] = ()
     missing: tuple[Path, ...] = ()
@@ -138,10 +138,10 @@ def _entries(folder: Path) -> list["os.DirEntry[str]"]:
     """Without links: what they lead to is judged where it lies."""
     try:
         with os.scandir(folder) as entries:
-            found = [entry for entry in entries if not entry.is_symlink()]
+            real_entries = [entry for entry in entries if not entry.is_symlink()]
     except OSError:
         return []
-    return [entry for entry in found if entry.is_dir() or entry.is_file()]
+    return [entry for entry in real_entries if entry.is_dir() or entry.is_file()]
 
 
 def _make(folder: Path) -> bool:

@@ -1,4 +1,4 @@
-"""What stands in the place of a hidden file: a file of the same size and time, which git takes for the one it knows."""
+"""Decoys for hidden files: same size and mtime, so git sees no change."""
 
 import os
 import shutil
@@ -56,21 +56,21 @@ class Decoys:
         if not stat.S_ISREG(known.st_mode):
             return Wall(path, "replace", why, self.empty())
         key = (known.st_size, known.st_mtime_ns, known.st_mode)
-        made = self._files.get(path)
-        if made is None or made[0] != key:
+        decoy = self._files.get(path)
+        if decoy is None or decoy[0] != key:
             self._drop(path)
-            made = (key, self._new_file(_words(known.st_size), known))
-            self._files[path] = made
+            decoy = (key, self._new_file(_words(known.st_size), known))
+            self._files[path] = decoy
             if len(self._files) > self._enough:
-                for gone in [one for one in self._files if not is_there(one)]:
-                    self._drop(gone)
+                for place in [one for one in self._files if not is_there(one)]:
+                    self._drop(place)
                 self._enough = MANY + 2 * len(self._files)
-        return Wall(path, "replace", why, made[1])
+        return Wall(path, "replace", why, decoy[1])
 
     def _drop(self, path: Path) -> None:
-        made = self._files.pop(path, None)
-        if made is not None:
-            self._retire(made[1])
+        decoy = self._files.pop(path, None)
+        if decoy is not None:
+            self._retire(decoy[1])
 
     def _retire(self, source: Path) -> None:
         self._stale.append(source)
@@ -114,17 +114,17 @@ class Decoys:
             return []
         rest = (_stamp(git / "config"), _stamp(git / "info"), *map(_stamp, _files(git / "info")))
         key = (tuple(names), tuple(ours), tuple(veiled), *rest)
-        made = self._views.get(git)
-        if made is None or made[0] != key:
-            for wall in made[1] if made is not None else ():
+        view = self._views.get(git)
+        if view is None or view[0] != key:
+            for wall in view[1] if view is not None else ():
                 if wall.source is not None:
                     self._retire(wall.source)
             try:
-                made = (key, self._new_view(git, names, ours, veiled))
+                view = (key, self._new_view(git, names, ours, veiled))
             except OSError:
                 return []
-            self._views[git] = made
-        return made[1]
+            self._views[git] = view
+        return view[1]
 
     def attributes(self, veiled: Sequence[tuple[str, bool]], before: bytes) -> Path:
         """A file of attributes by which git shows no content of files with veiled names; `before` comes first."""
@@ -149,8 +149,8 @@ class Decoys:
         _append(info / "attributes", (f"{_quoted(name)} filter={DRIVER} -text" for name in names))
         with suppress(OSError):
             (git / "info").mkdir(exist_ok=True)
-        shown = [Wall(git / "config", "replace", "git", config)]
-        return [*shown, Wall(git / "info", "replace", "git", info)] if is_real_folder(git / "info") else shown
+        walls = [Wall(git / "config", "replace", "git", config)]
+        return [*walls, Wall(git / "info", "replace", "git", info)] if is_real_folder(git / "info") else walls
 
     def _new_file(self, content: bytes, like: os.stat_result) -> Path:
         decoy = self._name()

@@ -18,9 +18,9 @@ NEEDED = (
     *("NetworkManager/resolv.conf", "NetworkManager/no-stub-resolv.conf", "connman/resolv.conf"),
     *("current-system", "booted-system", "opengl-driver", "opengl-driver-32", "wrappers", "media", "host"),
 )
-"""How names are looked up, and where some systems have their programs and drives."""
+"""Files by which names are looked up, and where some systems have their programs and drives."""
 HOME_SOCKETS = (".docker/run", ".docker/desktop", ".colima", ".lima", ".rd", ".orbstack/run")
-"""Where container programs that run in a machine of their own have theirs, which no list of the kernel's shows."""
+"""Sockets of container programs that run in a machine of their own, which no list of the kernel's shows."""
 UNIX_SOCKETS = Path("/proc/net/unix")
 MANY = 200
 
@@ -34,15 +34,15 @@ class Hiding:
         root: Path,
         home: Path,
         secrets: Sequence[Path],
-        shown: Sequence[Path],
+        readable: Sequence[Path],
         hidden: Sequence[Path],
         reveal: Sequence[str],
         environment: Mapping[str, str],
     ) -> None:
-        """`secrets` are files of ours, `shown` the parts of our folders that commands may read; `hidden` and `reveal`
+        """`secrets` are files of ours, `readable` the parts of our folders that commands may read; `hidden` and `reveal`
         are what the user wants."""
         self._root, self._home = root, home
-        self._secrets, self._shown = tuple(secrets), tuple(shown)
+        self._secrets, self._readable = tuple(secrets), tuple(readable)
         self._always, self._reveal = tuple(hidden), tuple(reveal)
         self._environment = environment
         self._sockets = Sockets()
@@ -77,7 +77,7 @@ class Hiding:
         needed."""
         for place in dict.fromkeys([*access.reads, *self._doors[1], *self._skills]):
             inside = is_there(place) and is_in(place.parent, closed) and not place.is_symlink()
-            if inside and (not is_in(place, own) or is_in(place, self._shown)):
+            if inside and (not is_in(place, own) or is_in(place, self._readable)):
                 yield place
 
     def _unless_revealed(self, places: Iterable[Path]) -> Iterable[Path]:
@@ -95,8 +95,8 @@ class Hiding:
 
     @cached_property
     def _skills(self) -> tuple[Path, ...]:
-        """Where skills keep what they speak of, which commands run."""
-        return tuple(place for place in self._shown if place.name.startswith("skill"))
+        """Return the folders of what skills speak of, which commands run."""
+        return tuple(place for place in self._readable if place.name.startswith("skill"))
 
 
 def _closed_doors(home: Path) -> list[Path]:
@@ -106,7 +106,7 @@ def _closed_doors(home: Path) -> list[Path]:
 
 
 def _needed_of_run(environment: Mapping[str, str]) -> list[Path]:
-    """What is shown of the folder all the same: links as what they lead to, and programs on the PATH."""
+    """Return the parts of it that are shown all the same: links as what they lead to, and programs on the PATH."""
     programs = [Path(name) for name in environment.get("PATH", "").split(":") if name.startswith(f"{RUN}/")]
     return [place for place in dict.fromkeys([*(RUN / name for name in NEEDED), *programs]) if is_there(place)]
 
@@ -120,7 +120,7 @@ class Sockets:
 
     def elsewhere(self, closed: Sequence[Path]) -> list[Path]:
         """Those of now, but for those in closed folders. Those known longest come first: a job may make any number."""
-        listening = sorted(_listening(), key=lambda one: one not in self._known)
+        listening = sorted(_listening(), key=lambda place: place not in self._known)
         self._known = {one: self._known.get(one) or _place(one) for one in listening}
         open_ = list[Path]()
         for place in dict.fromkeys(self._known.values()):

@@ -15,7 +15,7 @@ TERMINALS = "pts"
 
 
 def put_up(box: Box) -> Wrapped:
-    """What the keeper does to the process before it becomes the command."""
+    """Return the keeper's steps before the process becomes the command."""
     readable = [EVERYTHING] if EVERYTHING in box.readable else [*SYSTEM, Path("/proc"), Path("/dev"), *box.readable]
     listed = list[Path]()
     if not box.mounts:
@@ -64,8 +64,8 @@ def _entries(folder: Path) -> Iterator[Path]:
 
 def _outermost(places: Iterable[Path]) -> list[Path]:
     """Without those that lie in another, which holds for them too: each costs every command some time."""
-    found = list[Path]()
+    outermost = list[Path]()
     for place in sorted(dict.fromkeys(places), key=lambda place: len(place.parts)):
-        if not is_in(place, found):
-            found.append(place)
-    return found
+        if not is_in(place, outermost):
+            outermost.append(place)
+    return outermost

@@ -1,4 +1,4 @@
-"""What puts up a box: bubblewrap, Landlock or macOS, by one and the same two steps."""
+"""Mechanisms that put up a box: bubblewrap, Landlock or macOS, by one and the same two steps."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What covers what in a box: one list of mounts for every kind that mounts. Of two places the deeper one decides."""
+"""Mounts of a box: one list for every kind that mounts. Of two places the deeper one decides."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ _KINDS: dict[Effect, str] = {
     "open": "bind",
     "replace": "read-only",
 }
-"""What each is to the kernel, in the order in which they cover each other."""
+"""The kind of mount for each effect, in the order in which they cover each other."""
 _RANKS = {effect: rank for rank, effect in enumerate(_KINDS)}
 
 
@@ -42,7 +42,7 @@ def layout(box: Box) -> list[Mount]:
 
 
 def exact_places(box: Box, mounts: Iterable[Mount]) -> list[str]:
-    """What is mounted in its own place, and could be exchanged for a link by whoever may write around it."""
+    """Return the places mounted in their own place, which whoever may write around them could exchange for a link."""
     itself = (mount["target"] for mount in mounts if mount["source"] == mount["target"])
     granted = set(map(str, box.places("open")))
     writable = box.places("write", "own")
@@ -57,7 +57,7 @@ def _simplest(mount: Mount, box: Box, filled: set[str]) -> Mount:
 
 
 def _changes_nothing(mount: Mount, around: Mount, needed: set[str], opened: set[str]) -> bool:
-    """Whether what lies around it says the same: nothing is there to be covered, or it is open or shut already."""
+    """Tell whether what lies around it says the same: nothing is there to be covered, or it is open or shut already."""
     target = mount["target"]
     if around["kind"] == "empty":
         return target not in opened
@@ -79,15 +79,15 @@ def _depth(target: str) -> int:
 
 
 def _wanted(box: Box) -> Iterator[Mount]:
-    """Where two speak of the same place, the later one counts. What is hidden so covers every grant."""
+    """Yield the mounts wanted. Of two for one place the later one counts, so what is hidden covers every grant."""
     for folder in TEMP_FOLDERS:
         # Who was given the system's own temporary folder keeps it.
         if folder not in box.places("write") and is_folder(folder) and not folder.is_symlink():
             yield _mount("bind", str(folder), str(box.temp))
     # What lies in a place that may be written is there with it; a mount of its own could not be moved or deleted.
-    shown = (place for place in box.shown if not is_in(place, box.places("write")))
-    yield from (_mount("read-only", str(place)) for place in shown if is_there(place))
-    for wall in sorted((one for one in box.walls if one.effect in _KINDS), key=lambda one: _RANKS[one.effect]):
+    readable = (place for place in box.shown if not is_in(place, box.places("write")))
+    yield from (_mount("read-only", str(place)) for place in readable if is_there(place))
+    for wall in sorted((wall for wall in box.walls if wall.effect in _KINDS), key=lambda wall: _RANKS[wall.effect]):
         yield _mount(_KINDS[wall.effect], str(wall.path), str(wall.source or ""))
 
 

@@ -1,4 +1,4 @@
-"""How a box keeps what is ours: our folders out of sight, the installation and the settings in use as they are."""
+"""Paths of ours that a box keeps: our folders out of sight, the installation and the settings in use as they are."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -28,7 +28,7 @@ class OwnPlaces:
         self._ours, self._root = ours, root
         self._around = (root, *root.parents, *explicit)
         self.fixed = tuple(place for place in (*ours.installation, *ours.settings) if place not in self._around)
-        """What commands never write."""
+        """Places that commands never write."""
         settings = [place for place in ours.settings if not place.is_relative_to(root)]
         self.secrets = (*ours.secrets, *(place for place in settings if not is_folder(place)))
         """Files that commands never read."""
@@ -67,9 +67,9 @@ class OwnPlaces:
         """Yield what a user should know of where we are installed, a sentence each; `keeps` is whether boxes can."""
         inside = [place for place in self._ours.installation if place.is_relative_to(self._root)]
         kept = [place for place in inside if keeps and place in self.fixed]
-        for places, told in ((kept, _KEPT), ([place for place in inside if place not in kept], _CHANGEABLE)):
+        for places, consequence in ((kept, _KEPT), ([place for place in inside if place not in kept], _CHANGEABLE)):
             if places:
-                yield f"toolwright is installed in this project, in {' and '.join(map(str, places))}: {told}"
+                yield f"toolwright is installed in this project, in {' and '.join(map(str, places))}: {consequence}"
         for place in self._ours.imported:
             if place.is_relative_to(self._root) and not is_in(place, inside):
                 yield f"Python looks in {place} for what toolwright imports. {_IMPORTING}"

@@ -1,4 +1,4 @@
-"""What commands only read although it lies in what they may write: settings, and what git takes for code."""
+"""Paths that commands only read although they lie in what they may write: settings, and what git takes for code."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,13 +44,13 @@ class Guarding:
 
     def of_git(self, places: Iterable[Path]) -> list[Path]:
         """Those that lie in the project's git folder, which may be elsewhere."""
-        found = list[Path]()
+        of_git = list[Path]()
         for place in places if self.git else ():
             if place != self._entry and place.is_relative_to(self._entry) and self._entry.is_file():
-                found.append(self.git[-1] / place.relative_to(self._entry))
+                of_git.append(self.git[-1] / place.relative_to(self._entry))
             elif is_in(place, self.git):
-                found.append(place)
-        return found
+                of_git.append(place)
+        return of_git
 
     def repositories(self, others: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
         """Each git folder that has the settings of a work tree, with that work tree."""
@@ -69,8 +69,8 @@ class Guarding:
     def _missing_settings(self) -> Iterator[Placeholder]:
         """The folders of settings: an empty one is seen neither by git nor by `ls`, as an empty file would be."""
         for place in self._settings:
-            if place.name in settings_paths.SETTINGS_FOLDERS and (one := Placeholder(path=place)).fits():
-                yield one
+            if place.name in settings_paths.SETTINGS_FOLDERS and (placeholder := Placeholder(path=place)).fits():
+                yield placeholder
 
     def _is_explicit(self, place: Path) -> bool:
         return bool(self._explicit) and place.resolve() in self._explicit

@@ -19,7 +19,7 @@ def put_up(box: Box) -> Wrapped:
 def profile(box: Box) -> str:
     """The rules in the order the system reads them: the last one that fits decides."""
     rules = ["(version 1)", "(allow default)"]
-    shown = box.places("show")
+    readable = box.places("show")
     if EVERYTHING not in box.readable:
         seen = [*map(Path, SYSTEM), *box.readable, *box.places("write"), box.temp]
         rules += [_rule("deny file-read-data", [EVERYTHING]), _rule("allow file-read*", seen)]
@@ -31,8 +31,8 @@ def profile(box: Box) -> str:
         # A folder that holds something protected must not be moved away under it.
         _rule("deny file-write-unlink", box.places("stay"), kind="literal"),
         _rule("deny file-read* file-write*", dict.fromkeys((*box.places("empty"), *box.hidden))),
-        _rule("allow file-read*", shown),
-        _rule("deny file-read*", [place for place in box.hidden if is_in(place.parent, shown)]),
+        _rule("allow file-read*", readable),
+        _rule("deny file-read*", [place for place in box.hidden if is_in(place.parent, readable)]),
         _rule("deny process-exec*", box.places("replace", why=("denied",))),
     ]
     rules += [f'(deny network-outbound (remote ip "*:{port}"))' for port in box.ports]

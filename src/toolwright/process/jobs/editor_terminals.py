@@ -19,12 +19,12 @@ class TerminalCommand:
 
 @record(frozen=True, slots=True, kw_only=True)
 class TerminalEnd:
-    """What came of a command."""
+    """The outcome of a command."""
 
     end: End
     output: str
     truncated: bool = False
-    """Whether the beginning of the output is lost."""
+    """True if the beginning of the output is lost."""
     timed_out: bool = False
 
 
@@ -33,7 +33,7 @@ class Terminals(Protocol):
 
     @property
     def ready(self) -> bool:
-        """Whether they are to be used now."""
+        """True if they are to be used now."""
         ...
 
     async def run(self, command: TerminalCommand, seconds: float) -> TerminalEnd | None:

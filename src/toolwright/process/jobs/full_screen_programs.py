@@ -11,7 +11,7 @@ NO_EDITOR = f"sh -c 'echo \"{ADVICE}\" >&2; exit 1'"
 EDITORS = ("EDITOR", "VISUAL", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "SVN_EDITOR", "HGEDITOR", "KUBE_EDITOR", "FCEDIT")
 PAGERS = ("PAGER", "GIT_PAGER", "MANPAGER")
 QUIET = frozenset({"true", ":", "false", "cat"})
-"""What needs no terminal, and is left as the user has set it."""
+"""Programs that need no terminal, and are left as the user has set them."""
 FULL_SCREEN = frozenset(
     {
         *("vi", "vim", "nvim", "view", "vimdiff", "rvim", "gvim", "ex", "nano", "pico", "emacs", "emacsclient", "joe"),
@@ -21,9 +21,9 @@ FULL_SCREEN = frozenset(
     }
 )
 _SCREEN = re.compile(r"\x1b\[\?(?:1049|1047|47)[hl]|\x1b\[[0-9;]*[HJ]")
-"""How a program takes the whole screen, or writes somewhere on it."""
+"""Signs by which a program takes the whole screen, or writes somewhere on it."""
 _MOVES = re.compile(r"\x1b\[[0-9;]*[ABEFHJf]|\r(?!\n)| {10,}")
-"""What goes to another line, and what fills one up."""
+"""Signs that go to another line, and that fill one up."""
 _ESCAPES = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*(?:\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]?|\x1b[ -/]*[0-~]?"
     r"|[\x0e\x0f]"

@@ -42,7 +42,7 @@ INPUT = 64 * 1024
 
 @record(frozen=True, slots=True, kw_only=True)
 class ShellSettings:
-    """How commands are run."""
+    """The user's settings of how commands are run."""
 
     shell: str = ""
     """The shell to use in place of the user's own."""
@@ -68,14 +68,14 @@ class SpaceUse:
 
     def around(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Return an environment with what is to be known in it."""
-        made = {**environment, **self.variables}
+        variables = {**environment, **self.variables}
         for name, value in self.git_settings:
-            made |= with_git_setting(made, name, value)
-        return made
+            variables |= with_git_setting(variables, name, value)
+        return variables
 
 
 class Waiting(Protocol):
-    """Who puts questions while a command waits."""
+    """Those who put questions while a command waits."""
 
     def take_waited(self) -> float:
         """Return how long questions have kept it waiting since this was last asked."""
@@ -83,7 +83,7 @@ class Waiting(Protocol):
 
 
 class Reaching(Waiting, Protocol):
-    """What is known of a command in the network of its session."""
+    """Knowledge of a command in the network of its session."""
 
     def take_notes(self) -> list[str]:
         """Return what it was refused, each once."""
@@ -99,7 +99,7 @@ class Reaching(Waiting, Protocol):
 
 
 class Ledger(Protocol):
-    """Where what a job changes is written down."""
+    """A folder for notes of what a job changes."""
 
     def end(self) -> None:
         """Write down the last of it."""
@@ -112,11 +112,11 @@ class Job:
         self.agent = ""
         """Whose it is: only this one types into it."""
         self.granted = set[tuple[str, str]]()
-        """What was allowed for it: permissions, each with what it was for."""
+        """Permissions that were granted for it, each with what it was for."""
         self.absent: Sequence[Path] = ()
         """Settings that were not there when it began, and that it might make."""
         self.spared: Collection[Path] = ()
-        """What tools have changed, after a question; it is not the job's own."""
+        """Places that tools have changed, after a question; they are not the job's own."""
         self.moved: list[tuple[str, Path]] = []
         """Settings that it has made, each with where it was moved to have no effect, until somebody is told."""
         self.ledger: Ledger | None = None
@@ -124,28 +124,28 @@ class Job:
         self.typed = ""
         """All that was typed into it so far, for a line means what the lines before have made of it."""
         self.reaching: Reaching | None = None
-        """What it does in the network of its session, if it is in that."""
+        """Its use of the network of its session, if it is in that."""
         self.name = ""
-        """What later calls know it by; empty for one that ended within its call."""
+        """The name by which later calls know it; empty for one that ended within its call."""
         self.command = command
         self.cwd = cwd
         self.box = box
         self.output = output
         self.end: End | None = None
-        """How its shell ended, once it has; other processes of the job may still run."""
+        """The end of its shell, once it has ended; other processes of the job may still run."""
         self.on_output: Callable[[], None] = _nothing
         self.on_release: Callable[[Job], None] = _nothing
         self._seen = 0
         self._scope = scope
         self.asking: Waiting | None = None
-        """Who answers what its programs ask before they change something, if that is asked."""
+        """The one who answers what its programs ask before they change something, if that is asked."""
         self.mark = scope.mark
         self.is_silent = lambda: scope.is_silent
         self._reader = OutputReader(scope.stdout, output, lambda: self.on_output())
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing of it runs any more."""
+        """True if nothing of it runs any more."""
         return self._scope.is_empty
 
     async def wait(self, seconds: float) -> bool:
@@ -174,11 +174,11 @@ class Job:
 
     async def stop(self, grace: float = GRACE) -> bool:
         """End all of it. False if the kernel could not prove it gone, which takes a process that cannot be killed."""
-        gone = await self._scope.stop(grace)
-        if gone and self.end is None:
+        has_ended = await self._scope.stop(grace)
+        if has_ended and self.end is None:
             self.end = await self._scope.ended()
         self.release()
-        return gone
+        return has_ended
 
     def release(self) -> None:
         """Let go of it: what still runs is killed, what it has printed stays."""
@@ -223,7 +223,7 @@ class Job:
             raise ToolError(f"{self.name} took only {written} of {len(data)} bytes of input. Send the rest later.")
 
     def unseen(self) -> bytes:
-        """What it has printed since somebody last looked, as far as memory holds it."""
+        """Return the output since somebody last looked, as far as memory holds it."""
         self._reader.drain()
         fresh = self.output.since(self._seen)
         self._seen = self.output.size
@@ -257,9 +257,9 @@ class Jobs:
         self.sandbox = sandbox
         self.settings = settings
         self.home = environment.get("HOME") or str(Path.home())
-        """What `~` is to a command."""
+        """The folder that `~` is to a command."""
         self.path = environment.get("PATH") or os.defpath
-        """Where a command finds its programs."""
+        """The PATH by which a command finds its programs."""
         self._scopes = scopes
         self.shell = choose_shell(lookup, environment.get("SHELL", ""), settings.shell)
         learned = settings.withhold.apply(environment)
@@ -276,17 +276,17 @@ class Jobs:
         self._arrivals = Arrivals(self._look_for_settings)
         self._watching: asyncio.TimerHandle | None = None
         self._watches = False
-        """Whether it is looked for settings as they come."""
+        """True while new settings are looked for as they come."""
         self._waiting = set[asyncio.Future[None]]()
         """For the ends of jobs whose changes are written down."""
 
     @property
     def terminals(self) -> Terminals | None:
-        """Who runs the commands that end within their call, if not we."""
+        """The terminals that run the commands that end within their call, if not we."""
         return self._terminals if self._terminals is not None and self._terminals.ready else None
 
     async def keeps_all(self) -> bool:
-        """Whether the sandbox holds whatever a command does; not where somebody else runs it."""
+        """Tell whether the sandbox holds whatever a command does; not where somebody else runs it."""
         return self.terminals is None and await self.sandbox.keeps_all()
 
     def warm(self) -> None:
@@ -345,8 +345,8 @@ class Jobs:
         """Settings that a job has made and that nobody was told of yet, each with where it was moved to."""
         kept = {one.path for one in job.box.placeholders}
         places = [place for place in job.absent if place not in kept and os.path.lexists(place)]
-        made = [place for place in places if not _holds(place, tuple(job.spared))]
-        moved, job.moved = [*job.moved, *self.sandbox.set_aside(made)], []
+        new = [place for place in places if not _holds(place, tuple(job.spared))]
+        moved, job.moved = [*job.moved, *self.sandbox.set_aside(new)], []
         return moved
 
     def _watch(self) -> None:
@@ -382,7 +382,7 @@ class Jobs:
 
     @property
     def _is_idle(self) -> bool:
-        """Whether no command runs, nor is about to with a box that was made for it."""
+        """Tell whether no command runs, nor is about to with a box that was made for it."""
         return not self._open and not self._starting
 
     def keep(self, session_id: str, job: Job) -> None:

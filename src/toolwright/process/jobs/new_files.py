@@ -24,7 +24,7 @@ class Arrivals:
         self._next: asyncio.TimerHandle | None = None
 
     def watch(self, folders: Iterable[Path]) -> None:
-        """What is there by now has arrived too."""
+        """Watch some folders. A file that is there by now has arrived too."""
         if self._descriptor < 0 and sys.platform == "linux":
             self._loop = asyncio.get_running_loop()
             libc = ctypes.CDLL(None)
@@ -46,7 +46,7 @@ class Arrivals:
         self._descriptor = -1
 
     def _look(self) -> None:
-        """What exactly has come does not matter: whoever is told looks for himself, and not too often."""
+        """Look for new files; which exactly does not matter: whoever is told looks for himself, and not too often."""
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._descriptor)
         with suppress(BlockingIOError):

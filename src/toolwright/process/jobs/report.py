@@ -1,4 +1,4 @@
-"""What a command came to, in words: its output and, where it matters, a bracketed line on how it went."""
+"""Reports on a command, in words: its output and, where it matters, a bracketed line on how it went."""
 
 import signal
 from collections.abc import Iterable, Sequence
@@ -44,7 +44,7 @@ def with_notes(text: str, notes: Iterable[str]) -> str:
 
 
 def ending(end: End | None) -> str:
-    """How the shell ended, if the model should know."""
+    """Tell how the shell ended, if the model should know."""
     if end is None or end.code == 0:
         return ""
     if end.excess:
@@ -63,9 +63,9 @@ _EXCESS = {
 }
 
 
-def timed_out(milliseconds: int, gone: bool, screen: str = "") -> str:
+def timed_out(milliseconds: int, has_ended: bool, screen: str = "") -> str:
     """`screen` is what is to be said of a program that waited for a terminal, for which more time is no help."""
-    ended = "it and all it started were ended" if gone else "some of it could not be ended, even by force"
+    ended = "it and all it started were ended" if has_ended else "some of it could not be ended, even by force"
     advice = screen or "Give a longer timeout, or background: true for something that is meant to run on"
     return f"took longer than {milliseconds} ms: {ended}. {advice}"
 

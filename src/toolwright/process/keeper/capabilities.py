@@ -1,4 +1,4 @@
-"""What root keeps in the sandbox: the rights over files, and none over the machine."""
+"""Capabilities that root keeps in the sandbox: the rights over files, and none over the machine."""
 
 # pathlib would take as long to import as all the rest of the keeper.
 # ruff: noqa: PTH123
@@ -22,7 +22,7 @@ KEPT = {
 them: it opens files by handle, past every mount."""
 LAST = "/proc/sys/kernel/cap_last_cap"
 MANY = 64
-"""How many there can ever be; a kernel that says so has fewer."""
+"""The most there can ever be; a kernel that says so has fewer."""
 VERSION = 0x20080522
 
 
@@ -57,7 +57,7 @@ class _Sets(ctypes.Structure):
 
 
 def _inherit_none() -> None:
-    """What a process may inherit is added to root's rights whatever the bounds say."""
+    """Inherit nothing: what a process may inherit is added to root's rights whatever the bounds say."""
     header, sets = _Header(VERSION, 0), (_Sets * 2)()
     capget(ctypes.byref(header), sets)
     for part in sets:

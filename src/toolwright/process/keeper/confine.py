@@ -62,8 +62,10 @@ def _mount_all(mounts: list[Mount], exact: frozenset[str]) -> None:
     somebody at work could have exchanged for a link is reached without following any.
     """
     bound = {mount["source"] for mount in mounts if mount["kind"] == "bind"}
-    shown = {mount["source"] for mount in mounts if mount["kind"] == "read-only" and os.path.lexists(mount["source"])}
-    held = {source: _held(source, exact) for source in bound | shown}
+    readable = {
+        mount["source"] for mount in mounts if mount["kind"] == "read-only" and os.path.lexists(mount["source"])
+    }
+    held = {source: _held(source, exact) for source in bound | readable}
     system.make_read_only("/")
     _own_devices()
     for mount in mounts:
@@ -109,7 +111,7 @@ def _apply(mount: Mount, held: dict[str, int], exact: frozenset[str]) -> None:
 
 
 def _show(mount: Mount, held: dict[str, int], exact: frozenset[str]) -> None:
-    """What has gone since it was looked for needs no cover."""
+    """Show a place. One that has gone since it was looked for needs no cover."""
     source, target = held.get(mount["source"]), mount["target"]
     if source is None:
         return

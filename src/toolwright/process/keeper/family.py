@@ -1,4 +1,4 @@
-"""Which processes descend from one, and how to signal them without ever hitting a stranger."""
+"""Processes that descend from one, signalled without ever hitting a stranger."""
 
 # pathlib would take as long to import as all the rest of the keeper.
 # ruff: noqa: PTH123, PTH208
@@ -17,12 +17,12 @@ def descendants(root: int, without: Collection[int] = ()) -> list[int]:
     children = defaultdict[int, list[int]](list)
     for pid, parent in _parents():
         children[parent].append(pid)
-    found, open_ = list[int](), [root]
+    below_root, open_ = list[int](), [root]
     while open_:
         below = [pid for pid in children[open_.pop()] if pid not in without]
-        found += below
+        below_root += below
         open_ += below
-    return found
+    return below_root
 
 
 def ourselves() -> int:
@@ -49,7 +49,7 @@ def kill_all(root: int, without: Collection[int] = ()) -> None:
 
 
 def command_line(pid: int) -> str:
-    """What a process was started as; empty for one that is gone or has given up its arguments."""
+    """Return the command line of a process; empty for one that is gone or has given up its arguments."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             words = file.read(4096).split(b"\0")

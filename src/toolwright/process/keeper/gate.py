@@ -22,7 +22,7 @@ from .order import Gate
 from .space import NAMES, PROXY
 
 PREAMBLE = struct.Struct("!64s46sH")
-"""What the door is told first: the secret, the address, the port."""
+"""The first message to the door: the secret, the address, the port."""
 LONGEST_ADDRESS = 128
 PATIENCE = 5.0
 """Seconds for the door, which is on this machine, to take a connection."""
@@ -59,7 +59,7 @@ class Connections:
             os.close(listener)
 
     def takes(self, held: kernel.Held) -> bool:
-        """Whether a call is of our concern."""
+        """Tell whether a call is of our concern."""
         return held.architecture == self._ours and held.number in self._calls
 
     def answer(self, listener: int, held: kernel.Held) -> None:
@@ -97,12 +97,12 @@ class Connections:
         if host.startswith(_OWN) and port not in (PROXY, NAMES) and not _is_listened_on(port):
             raise ConnectionRefusedError(errno.ECONNREFUSED, "")
         flags = _flags(held.task, descriptor)
-        with socket.socket(socket.AF_INET) as made:
-            made.settimeout(PATIENCE)
-            made.connect(("127.0.0.1", self._gate["port"]))
-            made.sendall(PREAMBLE.pack(self._secret, host.encode(), port))
-            made.setblocking(not flags & _NOT_WAITING)
-            _hand_over(listener, held, made, flags & _CLOSED_LATER, instead_of=descriptor)
+        with socket.socket(socket.AF_INET) as connection:
+            connection.settimeout(PATIENCE)
+            connection.connect(("127.0.0.1", self._gate["port"]))
+            connection.sendall(PREAMBLE.pack(self._secret, host.encode(), port))
+            connection.setblocking(not flags & _NOT_WAITING)
+            _hand_over(listener, held, connection, flags & _CLOSED_LATER, instead_of=descriptor)
         return True
 
 
@@ -111,22 +111,22 @@ def _new_socket(listener: int, held: kernel.Held) -> int:
     family, kind, protocol = (argument & 0xFFFFFFFF for argument in held.arguments[:3])
     if family not in _FAMILIES or kind & _KIND != socket.SOCK_STREAM or protocol not in _OUTGOING:
         raise PermissionError(errno.EACCES, "")
-    with socket.socket(family, socket.SOCK_STREAM) as made:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"lo\0")
-        made.setblocking(not kind & socket.SOCK_NONBLOCK)
-        return _hand_over(listener, held, made, _CLOSED_LATER if kind & socket.SOCK_CLOEXEC else 0)
+    with socket.socket(family, socket.SOCK_STREAM) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"lo\0")
+        connection.setblocking(not kind & socket.SOCK_NONBLOCK)
+        return _hand_over(listener, held, connection, _CLOSED_LATER if kind & socket.SOCK_CLOEXEC else 0)
 
 
 def _hand_over(
-    listener: int, held: kernel.Held, made: socket.socket, flags: int, *, instead_of: int | None = None
+    listener: int, held: kernel.Held, connection: socket.socket, flags: int, *, instead_of: int | None = None
 ) -> int:
     how, number = (0, 0) if instead_of is None else (_REPLACE, instead_of)
-    addition = bytearray(_ADDITION.pack(held.id, how, made.fileno(), number, flags))
+    addition = bytearray(_ADDITION.pack(held.id, how, connection.fileno(), number, flags))
     return int(fcntl.ioctl(listener, _ADD, addition))
 
 
 def _is_listened_on(port: int) -> bool:
-    """Whether anybody on this machine would take a connection: programs wait for each other by trying."""
+    """Tell whether anybody on this machine would take a connection: programs wait for each other by trying."""
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         try:
             with open(table) as file:

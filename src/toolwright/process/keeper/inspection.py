@@ -1,4 +1,4 @@
-"""Whether a box came out as it was meant: a job at work may have put a link in the place of a folder meanwhile."""
+"""Inspection of a box that was put up: a job at work may have put a link in the place of a folder meanwhile."""
 
 # pathlib would take as long to import as all the rest of the keeper.
 # ruff: noqa: PTH123
@@ -11,7 +11,7 @@ import select
 from . import family
 
 ROOT = b"/newroot"
-"""What bubblewrap calls the root of a box until the very end."""
+"""The name by which bubblewrap calls the root of a box until the very end."""
 SMALL = 4096
 PATIENCE = 20_000
 """Milliseconds for a box to be put up."""
@@ -45,7 +45,7 @@ def came_out(writing: int, exact: list[str]) -> bool:
 
 
 def _mounted(process: str) -> dict[bytes, bytes]:
-    """What a process has mounted: each place with what of its disk is there."""
+    """Return the mounts of a process: each place with what of its disk is there."""
     try:
         with open(f"/proc/{process}/mountinfo", "rb") as file:
             lines = [line.split(b" ", 5) for line in file]
@@ -55,7 +55,7 @@ def _mounted(process: str) -> dict[bytes, bytes]:
 
 
 def _origin(mounted: dict[bytes, bytes], place: bytes) -> bytes:
-    """What a place is on its disk."""
+    """Return the path of a place on its disk."""
     around = place
     while around not in mounted and around:
         around = around.rpartition(b"/")[0]
@@ -63,4 +63,4 @@ def _origin(mounted: dict[bytes, bytes], place: bytes) -> bytes:
 
 
 def _plain(text: bytes) -> bytes:
-    return _ESCAPED.sub(lambda found: bytes([int(found[1], 8)]), text)
+    return _ESCAPED.sub(lambda match: bytes([int(match[1], 8)]), text)

@@ -19,7 +19,7 @@ SCOPES_SINCE = 6
 
 
 def version() -> int:
-    """Which Landlock the kernel has; 0 for none."""
+    """Return the kernel's version of Landlock; 0 for none."""
     try:
         return syscall(CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(VERSION))
     except OSError:

@@ -36,12 +36,12 @@ class Started(NamedTuple):
 
     pid: int
     status: int | None
-    """Where bubblewrap tells how it went."""
+    """The descriptor where bubblewrap tells how it went."""
     watch: Watch | None = None
     """Looks at what it changes, if that is captured."""
 
     def end(self, status: int) -> dict[str, Any]:
-        """How the program ended, from what the system says of the process we started."""
+        """Return the end of the program, from what the system says of the process we started."""
         number = os.waitstatus_to_exitcode(status)
         how = {"code": number} if number >= 0 else {"code": None, "signal": -number}
         return how | {"ran": self._ran(number)}
@@ -78,21 +78,21 @@ def launch(order: Order, standard: list[int], say: Say, *, anchored: bool = Fals
 
 def _spawn(order: Order, standard: list[int], say: Say, *, anchored: bool) -> Started | Failure:
     """Faster than a fork by half, for it copies nothing."""
-    status, gate, handed, given = None, -1, dict[str, int](), order["argv"]
+    status, gate, handed, words = None, -1, dict[str, int](), order["argv"]
     capture = order["capture"]
-    network, bubblewrap = OFFLINE not in given, STATUS in given
+    network, bubblewrap = OFFLINE not in words, STATUS in words
     if bubblewrap:
         status, handed[STATUS] = os.pipe()
     if capture is not None:
-        given = _without_filter(given)
+        words = _without_filter(words)
     for word in (FILTER, OFFLINE):
-        if word in given:
+        if word in words:
             handed[word] = _filter(network=word == FILTER)
-    if READY in given:
+    if READY in words:
         handed[READY], gate = inspection.full_pipe()
     for descriptor in handed.values():
         os.set_inheritable(descriptor, True)
-    argv = [str(handed[word]) if word in handed else word for word in given]
+    argv = [str(handed[word]) if word in handed else word for word in words]
     files = [(os.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in enumerate(standard)]
 
     def spawn() -> int:

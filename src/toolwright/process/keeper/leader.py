@@ -48,7 +48,7 @@ class Leader:
         self._control = control
         self._commands = b""
         self._ended: dict[str, Any] | None = None
-        """How the program ended, until that has been told."""
+        """The end of the program, until that has been told."""
         self._told = False
         self._tell_at: float | None = None
         self._kill_at: float | None = None
@@ -170,7 +170,7 @@ class Leader:
 
 
 def _left() -> list[dict[str, Any]]:
-    """What still runs, for people to read. Whoever only waits for others, such as bubblewrap, is not listed."""
+    """Return what still runs, for people to read, without those that only wait for others, such as bubblewrap."""
     named = [(pid, family.command_line(pid)) for pid in family.descendants(family.ourselves())]
     return [{"pid": pid, "command": line} for pid, line in named if line and not _only_waits(line)]
 

@@ -1,4 +1,4 @@
-"""How much of the machine commands may take, so that a fork bomb stays a small fire."""
+"""Limits on the machine's room for commands, so that a fork bomb ends early."""
 
 # pathlib would take as long to import as all the rest of the keeper.
 # ruff: noqa: PTH123, PTH208

@@ -1,13 +1,13 @@
-"""What the keeper is asked to start: the record both sides write and read."""
+"""Orders to the keeper to start something: the record both sides write and read."""
 
 from typing import TypedDict
 
 DECOY = b"# Hidden from commands by a rule.\n"
-"""What programs see of a file that is hidden from them, followed by empty lines; of a short one only those."""
+"""The line that programs see of a file hidden from them, followed by empty lines; of a short file only those."""
 
 
 def is_decoy(content: bytes) -> bool:
-    """Whether a content comes from what programs see of hidden files."""
+    """Tell whether a content comes from what programs see of hidden files."""
     return content.startswith(DECOY.rstrip()) or (0 < len(content) < len(DECOY) and not content.strip(b"\n"))
 
 
@@ -32,14 +32,14 @@ class Confinement(TypedDict):
     exact: list[str]
     """Places among them that must be themselves when they are mounted, and no links."""
     own_processes: bool
-    """Whether it sees no processes but its own, having been started in a namespace for them."""
+    """True if it sees no processes but its own, having been started in a namespace for them."""
     listed: list[str]
     """Folders in which all names may be seen, and no more."""
     readable: list[str]
     writable: list[str]
     network: bool
     own_space: bool
-    """Whether it is in a network namespace with no way out but our own door."""
+    """True if it is in a network namespace with no way out but our own door."""
 
 
 class SpaceOrder(TypedDict):
@@ -48,7 +48,7 @@ class SpaceOrder(TypedDict):
     ports: list[int]
     """Ports of its loopback to listen on."""
     plain: int
-    """How many sockets that can be connected to what listens in there."""
+    """The number of sockets that can be connected to what listens in there."""
 
 
 class Gate(TypedDict):
@@ -59,35 +59,35 @@ class Gate(TypedDict):
 
 
 class Powers(TypedDict):
-    """What the leader may change for programs that they cannot change themselves."""
+    """Changes that the leader may make for programs that cannot make them themselves."""
 
     brokered: bool
-    """Whether the leader makes changes for programs that they cannot make in their box."""
+    """True if the leader makes changes for programs that they cannot make in their box."""
     reads: bool
-    """Whether they cannot even read what is new outside of it, so that it is opened for them."""
+    """True if they cannot even read what is new outside of it, so that it is opened for them."""
     granted: list[str]
-    """What was approved outside of the box: all changes there, and below, are made for them."""
+    """Places approved outside of the box: all changes there, and below, are made for them."""
     hidden: list[str]
     """Files that they see something else of, and may take away or replace all the same."""
     open: list[str]
-    """What they may change by themselves."""
+    """Places they may change by themselves."""
     pinned: list[str]
     """Folders among that whose own names they cannot change."""
     shut: list[str]
-    """What neither they nor the leader changes, whatever it lies in. Of two places the deeper one decides."""
+    """Places that neither they nor the leader changes, whatever they lie in. Of two places the deeper one decides."""
     absent: list[str]
-    """What is not there and is not to be made."""
+    """Places that are not there and are not to be made."""
 
 
 class Capture(Powers):
-    """What a program changes is to be noted, with what was there before."""
+    """An order to note what a program changes, with what was there before."""
 
     store: str
     """A folder that is made when there is something to keep; in one that is private."""
     roots: list[str]
     """Folders and files, as they are outside of the box, that are of interest."""
     room: int
-    """How many bytes of copies may be kept."""
+    """The most bytes of copies that are kept."""
     asks: list[str]
     """Parts of paths, in small letters: a change of a file whose path has one of them is asked about before it is made.
     Only where changes are brokered."""
@@ -104,19 +104,19 @@ class Order(TypedDict):
     linger: float
     """Seconds to wait, once the program has ended, for the rest of its scope to end too."""
     watch: int
-    """How many processes the scope may be before its leader ends it; 0 where the system sees to that."""
+    """The most processes of the scope before its leader ends it; 0 where the system sees to that."""
     memory: int
-    """How many bytes of memory it may take before its leader ends it; 0 where the system sees to that."""
+    """The most bytes of memory it may take before its leader ends it; 0 where the system sees to that."""
     boxed: bool
-    """Whether it is in a box, by which our own ports know it."""
+    """True if it is in a box, by which our own ports know it."""
     scoped: bool
-    """Whether it may reach no process and no nameless socket outside, where the kernel can see to that."""
+    """True if it may reach no process and no nameless socket outside, where the kernel can see to that."""
     disk: list[str]
     """Folders on whose disks it must leave some room."""
     temp: str
     """The folder that its temporary files are in, if that is its own; empty otherwise."""
     temp_bytes: int
-    """How many bytes may be in there before its leader ends it."""
+    """The most bytes in there before its leader ends it."""
     exact: list[str]
     """Places in bubblewrap's box that must be themselves and no links, seen to before the program is started."""
     confinement: Confinement | None

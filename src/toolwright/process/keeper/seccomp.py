@@ -46,13 +46,13 @@ def refuse(*, network: bool, own_space: bool, root: bool) -> None:
 
 
 def filter_for_bubblewrap(*, network: bool, root: bool) -> bytes:
-    """What its namespaces do not see to, in the form that it reads; empty for a machine that is not known."""
+    """Return a filter for what its namespaces do not see to, in its form; empty for a machine that is not known."""
     known = os.uname().machine in MACHINES
     return bytes(_filters(families=None if network else OF_NAMESPACE, root=root)) if known else b""
 
 
 class Heard(NamedTuple):
-    """Which calls are heard of before they are made."""
+    """Calls that are heard of before they are made."""
 
     files: bool = False
     """Those that change files."""
@@ -104,16 +104,16 @@ def _filters(*, families: tuple[int, ...] | None, root: bool, heard: Heard = NOT
         raise OSError(0, f"system calls cannot be filtered on {machine}")
     steps = list(_steps(machine, families=families, root=root, heard=heard))
     first = len(steps)
-    made = [
+    filters = [
         _Filter(code, first - yes - at - 1 if yes < 0 else yes, first - no - at - 1 if no < 0 else no, value)
         for at, (code, yes, no, value) in enumerate(steps)
     ]
-    rules = [*made, *(_Filter(ANSWER, 0, 0, answer) for answer in (ALLOW, REFUSE, MISSING, NOTIFY))]
+    rules = [*filters, *(_Filter(ANSWER, 0, 0, answer) for answer in (ALLOW, REFUSE, MISSING, NOTIFY))]
     return (_Filter * len(rules))(*rules)
 
 
 REFUSED, NOT_THERE, NOTED = -1, -2, -3
-"""Where a step may jump to: the answers after the first one, which is to allow."""
+"""Targets that a step may jump to: the answers after the first one, which is to allow."""
 _Step = tuple[int, int, int, int]
 """An instruction, how many to skip if it holds and if not, and its value; negative is a jump to an answer."""
 
@@ -167,7 +167,7 @@ def _of_gate(machine: str) -> Iterator[_Step]:
 
 
 def _notifications(machine: str, heard: Heard) -> Iterator[_Step]:
-    """What opens a file is of interest only if that may be written, and what gives times only if that is by a path."""
+    """Yield the steps for calls heard of: opening only if the file may be written, times only if given by a path."""
     for number, call in CALLS[machine].items():
         if number in BROKERED_NUMBERS[machine] and not heard.brokered:
             continue

@@ -22,10 +22,10 @@ from .order import Order, SpaceOrder
 HEADER = struct.Struct("!I")
 STANDARD = 3
 DESCRIPTORS = STANDARD + 2
-"""What comes with an order: input, output, errors, perhaps a network namespace, and the leader's end of the control
-socket."""
+"""Descriptors that come with an order: input, output, errors, perhaps a network namespace, and the leader's end of the
+control socket."""
 DONE, MASTER_IS_GONE = 0, 3
-"""How a leader may end; any other end leaves orphans to us."""
+"""Ends of a leader; any other end leaves orphans to us."""
 
 
 def serve(descriptor: int, processes: int, anchored: bool, *groups: str) -> None:
@@ -167,9 +167,9 @@ def _lead(requests: socket.socket, taking: int, anchorage: Anchorage | None) -> 
 def _not_entered(spaces: list[int]) -> str:
     """Enter the network namespace that came with an order, if one did; and say what is in the way."""
     try:
-        for one in spaces:
-            space.enter(one)
-            os.close(one)
+        for descriptor in spaces:
+            space.enter(descriptor)
+            os.close(descriptor)
     except OSError as problem:
         return could_not("enter the network of the session", problem)
     return ""
@@ -208,19 +208,19 @@ def _reap(leaders: set[int], options: int) -> bool:
 
     A leader that did not end well has left orphans, and they are now our own children.
     """
-    gone = False
+    is_master_gone = False
     while True:
         try:
             pid, status = os.waitpid(-1, options)
         except ChildProcessError:
-            return gone
+            return is_master_gone
         if not pid:
-            return gone
+            return is_master_gone
         if os.WIFSTOPPED(status):
             # A leader that is stopped ends nothing; what falls to us when it is killed, we end.
             os.kill(pid, signal.SIGKILL)
         elif pid in leaders:
             leaders.discard(pid)
-            gone = gone or os.waitstatus_to_exitcode(status) == MASTER_IS_GONE
+            is_master_gone = is_master_gone or os.waitstatus_to_exitcode(status) == MASTER_IS_GONE
             if os.waitstatus_to_exitcode(status) not in (DONE, MASTER_IS_GONE):
                 family.kill_all(os.getpid(), without=leaders)

@@ -73,7 +73,7 @@ def _new_space() -> tuple[list[Handed], list[str]]:
 
 
 def _doors(family: socket.AddressFamily, version: str) -> Iterator[Handed]:
-    """What takes programs that know no proxy: names are answered, and whatever address they want leads here."""
+    """Yield sockets for programs that know no proxy: names are answered, and whatever address they want leads here."""
     home, anywhere = ("127.0.0.1", "0.0.0.0") if family == socket.AF_INET else ("::1", "::")  # noqa: S104 - inside
     redirect.lead_every_address_here(family)
     redirect.redirect_connections(family, THROUGH)
@@ -89,41 +89,41 @@ def _doors(family: socket.AddressFamily, version: str) -> Iterator[Handed]:
 
 def _listening(ports: list[int], refused: list[str]) -> list[Handed]:
     """Sockets for services outside. A port that is taken inside is left to who has it."""
-    made = list[Handed]()
+    listeners = list[Handed]()
     for port in ports:
         try:
-            made.append((f"port {port}", _listener(socket.AF_INET, "127.0.0.1", port)))
+            listeners.append((f"port {port}", _listener(socket.AF_INET, "127.0.0.1", port)))
         except OSError as problem:
             refused.append(f"port {port}: {problem.strerror}")
             continue
         with suppress(OSError):
-            made.append((f"port {port}", _listener(socket.AF_INET6, "::1", port)))
-    return made
+            listeners.append((f"port {port}", _listener(socket.AF_INET6, "::1", port)))
+    return listeners
 
 
 def _plain() -> socket.socket:
     """A socket to be connected to a server inside: one of IPv6 reaches those of IPv4 too."""
     try:
-        made = socket.socket(socket.AF_INET6, socket.SOCK_STREAM)
-        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        connector = socket.socket(socket.AF_INET6, socket.SOCK_STREAM)
+        connector.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
     except OSError:
         return socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    return made
+    return connector
 
 
 def _listener(family: socket.AddressFamily, address: str, port: int) -> socket.socket:
-    made = _of_family(family, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    made.bind((address, port))
-    made.listen(BACKLOG)
-    return made
+    listener = _of_family(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((address, port))
+    listener.listen(BACKLOG)
+    return listener
 
 
 def _of_family(family: socket.AddressFamily, kind: socket.SocketKind) -> socket.socket:
-    made = socket.socket(family, kind)
+    opened = socket.socket(family, kind)
     if family == socket.AF_INET6:
-        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-    return made
+        opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    return opened
 
 
 def _bring_up(device: str) -> None:

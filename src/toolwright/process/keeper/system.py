@@ -165,7 +165,7 @@ def leave_keys_behind() -> None:
 
 
 def call_myself(name: str) -> None:
-    """What `ps` and `top` show in place of python."""
+    """Set the name that `ps` and `top` show in place of python."""
     if sys.platform == "linux":
         _checked(_libc().prctl(PR_SET_NAME, name.encode(), 0, 0, 0), "prctl")
 

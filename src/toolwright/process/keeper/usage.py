@@ -1,4 +1,4 @@
-"""What a scope takes of the machine, looked at now and then where nothing else limits it."""
+"""Usage of the machine by a scope, looked at now and then where nothing else limits it."""
 
 # pathlib would take as long to import as all the rest of the keeper.
 # ruff: noqa: PTH123
@@ -24,7 +24,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Usage:
-    """Whether a scope is too much for the machine."""
+    """The usage of one scope, held against its limits."""
 
     def __init__(self, order: Order) -> None:
         self.pause = SOON
@@ -33,7 +33,7 @@ class Usage:
         self._temp = Temp(order["temp"], order["temp_bytes"])
 
     def excess(self, pids: Sequence[int]) -> str:
-        """What there is too much of: `processes`, `memory` or `disk`; empty if all is well."""
+        """Return what there is too much of: `processes`, `memory` or `disk`; empty if all is well."""
         self.pause = LATER if self._processes == 0 else SOON
         if self._processes and len(pids) > self._processes:
             return "processes"

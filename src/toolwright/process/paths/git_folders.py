@@ -14,9 +14,9 @@ WRITTEN = (
     *("index", "index.*", "sharedindex.*", "HEAD", "*_HEAD", "packed-refs", "shallow", "*.lock"),
     *("MERGE_*", "BISECT_*", "NOTES_*", "*_EDITMSG", "*_MSG", "rebase-*", "AUTO_MERGE", "gc.*", "description"),
 )
-"""What git writes when it works. All else in a git folder is settings or code, and read-only."""
+"""Files that git writes when it works. All else in a git folder is settings or code, and read-only."""
 OF_WORK_TREES = ("commondir", "gitdir", "config.worktree")
-"""What leads git from a linked work tree to its settings."""
+"""Files that lead git from a linked work tree to its settings."""
 ITSELF = b".\n"
 """A `commondir` of this kind says what is so without one."""
 LONGEST = 1024 * 1024
@@ -32,7 +32,7 @@ class Placeholder:
     """None for an empty folder."""
 
     def fits(self) -> bool:
-        """Whether nothing is there, or just what we would put there, which may be that of another program of ours."""
+        """Tell whether nothing is there, or just what we would put there, perhaps by another program of ours."""
         try:
             if self.content is None:
                 return not os.listdir(self.path)  # noqa: PTH208 - at every command
@@ -43,14 +43,14 @@ class Placeholder:
 
 @record(frozen=True, slots=True, kw_only=True)
 class GitCode:
-    """What commands may not write in git folders."""
+    """Files of git folders that commands may not write."""
 
     there: tuple[Path, ...]
     missing: tuple[Placeholder, ...]
 
 
 def git_code(folders: Iterable[Path]) -> GitCode:
-    """What is code in these git folders, and in those of submodules, whether it is there or not."""
+    """Return the code in these git folders, and in those of submodules, whether it is there or not."""
     there, missing = dict[Path, None](), dict[Path, Placeholder]()
     for folder in dict.fromkeys(folders):
         for place in (folder, *modules(folder)) if is_real_folder(folder) else ():
@@ -99,7 +99,7 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def git_folder(root: Path) -> Path | None:
-    """Where git keeps what belongs to the work tree at `root`."""
+    """Return the folder where git keeps what belongs to the work tree at `root`."""
     entry = root / ".git"
     if is_folder(entry):
         return entry.resolve()
@@ -112,7 +112,7 @@ def git_folder(root: Path) -> Path | None:
 
 
 def _belongs(folder: Path, root: Path) -> bool:
-    """Whether a git folder elsewhere names this work tree as its own.
+    """Tell whether a git folder elsewhere names this work tree as its own.
 
     The `.git` file alone proves nothing: a command could write one, to have any folder opened to the next command.
     """

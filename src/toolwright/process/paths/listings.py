@@ -1,4 +1,4 @@
-"""What is in the folders of a project: looked at once, and then only where a folder has changed."""
+"""Listings of the folders of a project: looked at once, and then only where a folder has changed."""
 
 import os
 import stat
@@ -19,12 +19,12 @@ RESTED = 60.0
 RECENT = 0.25
 """Seconds for which the names of files hold."""
 FOLDERS = 20_000
-"""How many folders are looked at in one go; a project with more has the rest looked through now and then."""
+"""The most folders that are looked at in one go; the rest of a larger project is looked through now and then."""
 UNSETTLED = 50_000_000
 """Nanoseconds in which a folder may change twice and show it only once."""
 
 Stamp = tuple[int, int]
-"""Which folder it is and when it last changed, by the time that no program can set."""
+"""The folder's inode and the time it last changed, by the clock that no program can set."""
 Names = dict[int, list[str]]
 """Paths by the number of their file."""
 
@@ -55,9 +55,9 @@ class Listings:
         """`closed` are folders that commands see nothing of anyway."""
         self.root = str(root)
         self.looks = 0
-        """How often anything was looked at anew."""
+        """Counts the times that anything was looked at anew."""
         self.stirred = 0
-        """How often a folder had changed and held what it did before: our own boxes see to that at every command."""
+        """Counts the times that a folder had changed but held the same: our own boxes do that at every command."""
         self.by_folder = dict[str, Listing]()
         self._closed = frozenset(map(str, closed))
         self._below = dict[str, tuple[Stamp, float, Names]]()
@@ -88,16 +88,16 @@ class Listings:
 
     def names(self, listings: Iterable[tuple[str, Listing]], unlooked: Iterable[str]) -> Names:
         """Return the names of all files, those in folders full of other people's files as they were a while ago."""
-        found = defaultdict[int, list[str]](list)
+        paths_by_number = defaultdict[int, list[str]](list)
         tops = [*unlooked, *(top for _, listing in listings for top in listing.skipped)]
         for _, listing in listings:
             for path, number in zip(listing.files, listing.numbers, strict=True):
-                found[number].append(path)
+                paths_by_number[number].append(path)
         for top in tops:
             for number, paths in self._names_below(top).items():
-                found[number] += paths
+                paths_by_number[number] += paths
         self._below = {top: self._below[top] for top in tops}
-        return found
+        return paths_by_number
 
     def _names_below(self, top: str) -> Names:
         known, now = self._below.get(top), time.monotonic()
@@ -119,18 +119,18 @@ class Listings:
             changed = stamp(folder)
             if known is not None and known.changed == changed and known.looked - changed[1] > UNSETTLED:
                 return known
-            found = self._look(folder, changed)
+            listing = self._look(folder, changed)
         except OSError:
             if self.by_folder.pop(folder, None) is not None:
                 self.looks += 1
             return None
-        if known is not None and _holds_the_same(known, found):
-            known.changed, known.looked, known.numbers = found.changed, found.looked, found.numbers
+        if known is not None and _holds_the_same(known, listing):
+            known.changed, known.looked, known.numbers = listing.changed, listing.looked, listing.numbers
             self.stirred += 1
             return known
         self.looks += 1
-        self.by_folder[folder] = found
-        return found
+        self.by_folder[folder] = listing
+        return listing
 
     def _look(self, folder: str, changed: Stamp) -> Listing:
         listing = Listing(changed, time.time_ns(), [], [], [], [])
@@ -169,20 +169,20 @@ def files_below(top: str) -> Iterator[tuple[str, int]]:
                 yield entry.path, entry.inode()
 
 
-def _holds_the_same(known: Listing, found: Listing) -> bool:
+def _holds_the_same(known: Listing, listing: Listing) -> bool:
     return (
-        known.changed[0] == found.changed[0]
-        and known.files == found.files
-        and known.folders == found.folders
-        and known.skipped == found.skipped
-        and known.git == found.git
-        and not any(map(_has_other_names, _exchanged(known, found)))
+        known.changed[0] == listing.changed[0]
+        and known.files == listing.files
+        and known.folders == listing.folders
+        and known.skipped == listing.skipped
+        and known.git == listing.git
+        and not any(map(_has_other_names, _exchanged(known, listing)))
     )
 
 
-def _exchanged(known: Listing, found: Listing) -> Iterator[str]:
+def _exchanged(known: Listing, listing: Listing) -> Iterator[str]:
     """Yield the files that are others than before under the same names."""
-    for path, before, now in zip(found.files, known.numbers, found.numbers, strict=True):
+    for path, before, now in zip(listing.files, known.numbers, listing.numbers, strict=True):
         if before != now:
             yield path
 

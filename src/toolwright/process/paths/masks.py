@@ -1,4 +1,4 @@
-"""What rules restrict in a project, file by file: looked for once, and then only where a folder has changed."""
+"""Masks of what rules restrict in a project, file by file: looked for once, then only where a folder has changed."""
 
 import math
 import os
@@ -15,12 +15,12 @@ from toolwright.process.paths.safe_stat import ANY_NAME, canonical, is_there
 from toolwright.record import record
 
 GITS_OWN = re.compile(rb"[0-9a-f]{40}|ref: ")
-"""How files begin that git names after branches."""
+"""Beginnings of files that git names after branches."""
 RULE_SETS = 16
 
 
 class Verdict(IntFlag):
-    """What the rules make of a file."""
+    """The rules' answer for a file."""
 
     FREE = 0
     UNREAD = 1
@@ -36,14 +36,14 @@ Judge = Callable[[str], Verdict]
 
 @record(slots=True, kw_only=True)
 class Found:
-    """What is restricted, by absolute path."""
+    """Restricted places, by absolute path."""
 
     unread: list[Path] = field(default_factory=list[Path])
     asked: list[Path] = field(default_factory=list[Path])
     locked: list[Path] = field(default_factory=list[Path])
     """Files and whole folders."""
     spared: list[Path] = field(default_factory=list[Path])
-    """What may be changed although it lies in a locked folder."""
+    """Places that may be changed although they lie in a locked folder."""
     pinned: list[Path] = field(default_factory=list[Path])
     """Folders that must keep their names: what is hidden lies in them, or the rules go by them."""
     repositories: list[Path] = field(default_factory=list[Path])
@@ -52,7 +52,7 @@ class Found:
 
 @record(slots=True)
 class Rested:
-    """What was found below a folder that is not looked through at every command."""
+    """The last scan of a folder that is not looked through at every command."""
 
     changed: "Stamp"
     until: float
@@ -65,7 +65,7 @@ class Rested:
 
 @record(slots=True)
 class Answer:
-    """What was found for a set of rules, and what it was found from."""
+    """The answer for a set of rules, and what it was found from."""
 
     looks: int
     stirred: int
@@ -87,11 +87,11 @@ class Masks:
         self._rule_sets = dict[Hashable, int]()
         self._rested = dict[tuple[str, int], Rested]()
         self._looks = 0
-        """How often anything in those was looked at anew."""
+        """Counts the times that anything in those was looked at anew."""
         self._found = dict[tuple[int, bool], Answer]()
 
     def find(self, rules: Hashable, judge: Judge, *, everywhere: bool = True) -> Found:
-        """What `judge` does not leave free. `rules` is what it judges by: equal rules, equal answers.
+        """Return what `judge` does not leave free. `rules` is what it judges by: equal rules, equal answers.
 
         `everywhere` includes the folders full of other people's files.
         """
@@ -105,17 +105,17 @@ class Masks:
         if before is not None and self._still_holds(before):
             before.stirred = self.listings.stirred
             return before.found
-        found, inodes = self._put_together(listings, unlooked, rested, known, judge)
+        restricted, inodes = self._put_together(listings, unlooked, rested, known, judge)
         if before is not None and any(inodes.get(path) != inode for path, inode in before.inodes.items()):
             self._rested.clear()
             rested = [self._rested_in(top, lasting, known, judge) for top, lasting in tops]
-            found, inodes = self._put_together(listings, unlooked, rested, known, judge)
-        self._found[known, everywhere] = Answer(self._all_looks, self.listings.stirred, found, inodes)
+            restricted, inodes = self._put_together(listings, unlooked, rested, known, judge)
+        self._found[known, everywhere] = Answer(self._all_looks, self.listings.stirred, restricted, inodes)
         self._drop_what_is_gone(listings, tops)
-        return found
+        return restricted
 
     def _still_holds(self, answer: "Answer") -> bool:
-        """Whether it would be found again: nothing is new, and where folders have changed at all, nothing was moved."""
+        """Tell whether it would be found again: nothing is new, and in folders that have changed nothing was moved."""
         if answer.looks != self._all_looks:
             return False
         return answer.stirred == self.listings.stirred or _are_in_place(answer.inodes)
@@ -139,27 +139,27 @@ class Masks:
         self, listings: "Looked", unlooked: list[str], rested: list[Rested], rules: int, judge: Judge
     ) -> tuple[Found, dict[str, int]]:
         """Return what is restricted, under every name that it has in the project, and the inodes of it."""
-        found, locked_folders, inodes = Found(), set[str](), dict[str, int]()
+        restricted, locked_folders, inodes = Found(), set[str](), dict[str, int]()
         several = dict[str, Verdict]()
         for folder, listing in listings:
             for path, verdict in self._judged(folder, listing, rules, judge):
-                self._note(found, path, verdict, locked_folders)
+                self._note(restricted, path, verdict, locked_folders)
                 if verdict:
                     inodes[path], names = _inode(path)
                     several |= {path: verdict} if names > 1 and not path.endswith("/") else {}
-        for one in rested:
-            inodes |= one.inodes
-            several |= one.several
-            for path, verdict in one.restricted:
-                self._note(found, path, verdict, locked_folders)
+        for scan in rested:
+            inodes |= scan.inodes
+            several |= scan.several
+            for path, verdict in scan.restricted:
+                self._note(restricted, path, verdict, locked_folders)
         for path, verdict in self._other_names(several, listings, unlooked) if several else ():
-            self._note(found, path, verdict, locked_folders)
+            self._note(restricted, path, verdict, locked_folders)
             inodes[path] = _inode(path)[0]
-        found.pinned = list(dict.fromkeys([*self._holders(found, rested), *self._pins(found, judge)]))
+        restricted.pinned = list(dict.fromkeys([*self._holders(restricted, rested), *self._pins(restricted, judge)]))
         # To change a link is to change what it leads to; one that leads nowhere has nothing to be kept.
-        found.locked = [canonical(place) for place in found.locked if is_there(place)]
-        found.repositories = [Path(one.git) for folder, one in listings if one.git and folder != self._root]
-        return found, inodes
+        restricted.locked = [canonical(place) for place in restricted.locked if is_there(place)]
+        restricted.repositories = [Path(one.git) for folder, one in listings if one.git and folder != self._root]
+        return restricted, inodes
 
     def _other_names(
         self, several: Mapping[str, Verdict], listings: "Looked", unlooked: list[str]
@@ -173,21 +173,21 @@ class Masks:
                 if known is not None and verdict & ~several.get(other, Verdict.FREE) and is_same(other, known):
                     yield other, verdict
 
-    def _note(self, found: Found, path: str, verdict: Verdict, locked_folders: set[str]) -> None:
+    def _note(self, restricted: Found, path: str, verdict: Verdict, locked_folders: set[str]) -> None:
         folder = path.endswith("/")
         place, holder = Path(path), os.path.dirname(path.rstrip("/"))  # noqa: PTH120 - thousands of times
         if verdict & Verdict.UNREAD and not folder:
-            found.unread.append(place)
+            restricted.unread.append(place)
         elif verdict & Verdict.ASKED and not folder:
-            found.asked.append(place)
+            restricted.asked.append(place)
         if verdict & Verdict.LOCKED:
             if folder:
                 locked_folders.add(path.rstrip("/"))
             if holder not in locked_folders:
-                found.locked.append(place)
+                restricted.locked.append(place)
         elif holder in locked_folders and not place.is_symlink():
             # What a link leads to is no part of the folder, and to be spared opens it to be changed.
-            found.spared.append(place)
+            restricted.spared.append(place)
 
     def _drop_what_is_gone(self, listings: "Looked", tops: list[tuple[str, bool]]) -> None:
         """Folders come and go with commands, and what is known of them should not add up."""
@@ -218,8 +218,8 @@ class Masks:
         same = known is not None and (known.changed[0] == changed[0] if lasting else known.changed == changed)
         if known is not None and same and now < known.until and _are_in_place(known.inodes):
             return known
-        found = ((path, judge(path)) for path, _ in files_below(top))
-        restricted = [(path, verdict) for path, verdict in found if verdict and not (lasting and _is_gits_own(path))]
+        verdicts = ((path, judge(path)) for path, _ in files_below(top))
+        restricted = [(path, verdict) for path, verdict in verdicts if verdict and not (lasting and _is_gits_own(path))]
         self._looks += 1
         known_files = {path: _inode(path) for path, _ in restricted}
         self._rested[top, rules] = Rested(
@@ -231,19 +231,19 @@ class Masks:
         )
         return self._rested[top, rules]
 
-    def _holders(self, found: Found, rested: list[Rested]) -> Iterator[Path]:
+    def _holders(self, restricted: Found, rested: list[Rested]) -> Iterator[Path]:
         """Every folder on the way to something restricted: moved while the box of another command is put up, it would
         take that to where nothing hides or locks it. Among other people's files folders are moved by whoever installs
         them, and nothing of the user's is there."""
         elsewhere = {path for one in rested for path in one.inodes}
-        for place in (*found.unread, *found.asked, *found.locked):
+        for place in (*restricted.unread, *restricted.asked, *restricted.locked):
             if str(place) not in elsewhere:
                 parts = place.relative_to(self._root).parts
                 yield from (Path(self._root, *parts[:depth]) for depth in range(1, len(parts)))
 
-    def _pins(self, found: Found, judge: Judge) -> Iterator[Path]:
+    def _pins(self, restricted: Found, judge: Judge) -> Iterator[Path]:
         """Each folder on the way to a restricted place that takes the place out of the rules when it is renamed."""
-        for place in (*found.unread, *found.asked, *found.locked):
+        for place in (*restricted.unread, *restricted.asked, *restricted.locked):
             parts = place.relative_to(self._root).parts
             verdict = judge(str(place))
             for depth in range(len(parts) - 1):
@@ -276,7 +276,7 @@ def _are_in_place(inodes: dict[str, int]) -> bool:
 
 
 def _is_gits_own(path: str) -> bool:
-    """Whether a file in a git folder only has the name of a branch."""
+    """Tell whether a file in a git folder only has the name of a branch."""
     if not any(part in path for part in (f"/{GIT}/refs/", f"/{GIT}/logs/")):
         return False
     try:

@@ -1,4 +1,4 @@
-"""What has to be in a place while boxes are up, and goes again afterwards unless somebody has made use of it."""
+"""Placeholders that boxes need; removed afterwards if still unused."""
 
 import fcntl
 import os
@@ -11,7 +11,7 @@ from toolwright.process.paths.safe_stat import hold_folder, is_folder
 
 
 class Holdings:
-    """What we make is held by a shared lock: of several programs that need it, the last one to leave takes it away."""
+    """Placeholders held by a shared lock: of several programs that need one, the last one to leave takes it away."""
 
     def __init__(self) -> None:
         self._held = dict[Path, tuple[int, Placeholder]]()
@@ -29,11 +29,11 @@ class Holdings:
         # By its descriptor: a job may put a link in the place of the folder, to have something made elsewhere.
         folder = hold_folder(wanted.path.parent)
         try:
-            made = _make(wanted, folder)
+            is_new = _make(wanted, folder)
             descriptor = os.open(wanted.path.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
         finally:
             os.close(folder)
-        if made or _is_locked(descriptor):
+        if is_new or _is_locked(descriptor):
             self._mine.add(wanted.path)
             with suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)

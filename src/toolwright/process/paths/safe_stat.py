@@ -1,4 +1,4 @@
-"""Whether something is there, and where: a place where we may not look is one where nothing is."""
+"""Checks whether something is there, and where: a place where we may not look is one where nothing is."""
 
 import errno
 import os
@@ -19,7 +19,7 @@ def is_folder(place: Path) -> bool:
 
 
 def is_real_folder(place: Path) -> bool:
-    """Whether it is a folder itself, and not a link to one: what a command has made may lead anywhere."""
+    """Tell whether it is a folder itself, and not a link to one: what a command has made may lead anywhere."""
     try:
         return stat.S_ISDIR(os.lstat(place).st_mode)
     except OSError:
@@ -70,10 +70,10 @@ def folders_between(place: Path, around: Sequence[Path]) -> Iterator[Path]:
         yield folder
 
 
-def place_named(given: str, *, home: Path, root: Path) -> Path:
+def place_named(path: str, *, home: Path, root: Path) -> Path:
     """Return the canonical place that a setting names: `~` is the home folder, the rest is from the project's root."""
-    at_home = given == "~" or given.startswith("~/")
-    return (home / given[2:] if at_home else root / given).resolve()
+    at_home = path == "~" or path.startswith("~/")
+    return (home / path[2:] if at_home else root / path).resolve()
 
 
 def canonical(place: Path) -> Path:
@@ -84,7 +84,7 @@ def canonical(place: Path) -> Path:
 
 
 def _opened(text: str) -> str:
-    """What the system calls it once it is open; empty if that cannot be told."""
+    """Return the system's name for it once it is open; empty if that cannot be told."""
     if not hasattr(os, "O_PATH"):
         return ""
     try:

@@ -8,11 +8,11 @@ from toolwright.process.paths.safe_stat import hold_folder, is_real_folder
 
 SETTINGS_FOLDERS = (".toolwright", ".opencode")
 SETTINGS = ("toolwright.json", "toolwright.jsonc", "opencode.json", "opencode.jsonc", *SETTINGS_FOLDERS)
-"""What tells us what is allowed is not for a command to write."""
+"""Files of settings, which tell us what is allowed, and so are not for a command to write."""
 PLANS = (".toolwright/plans", ".opencode/plans")
 """The part of them that agents write."""
 SET_ASIDE = 32
-"""How many settings of one name that commands have made are kept."""
+"""The most settings of one name, made by commands, that are kept."""
 
 
 def settings_of(directory: Path, root: Path) -> list[Path]:

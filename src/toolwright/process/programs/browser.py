@@ -96,12 +96,12 @@ def leave_page(address: str, state: Path) -> Path:
 
 
 def _openers() -> Iterator[tuple[str, list[str]]]:
-    for given in os.environ.get("BROWSER", "").split(os.pathsep):
+    for command in os.environ.get("BROWSER", "").split(os.pathsep):
         words: list[str] = []
         with suppress(ValueError):
-            words = shlex.split(given)
+            words = shlex.split(command)
         if words:
-            yield words[0], words[1:] if "%s" in given else [*words[1:], "%s"]
+            yield words[0], words[1:] if "%s" in command else [*words[1:], "%s"]
     if sys.platform == "darwin":
         yield "/usr/bin/open", ["%s"]
     shows = sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")

@@ -1,4 +1,4 @@
-"""What a command learns from our environment, and which shell reads it."""
+"""The environment that a command learns from us, and the shell that reads it."""
 
 import os
 import re
@@ -96,7 +96,7 @@ HARMLESS = (
 )
 """Names that programs need and that hold no secret, unless the value looks like one."""
 MISLEADING = ("CDPATH", "GLOBIGNORE", "GLOBSORT", "EXECIGNORE", "SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT")
-"""What a shell would take from its environment and read a line otherwise than it was judged."""
+"""Variables that a shell would take from its environment and read a line otherwise than it was judged."""
 UNSUITABLE = ("fish", "nu")
 """Shells that do not read the commands models write."""
 
@@ -134,7 +134,7 @@ ADDED: "ContextVar[Mapping[str, str] | None]" = ContextVar("ADDED", default=None
 
 @record(frozen=True, slots=True, kw_only=True)
 class Withholding:
-    """Which variables a command does not get to see. Names are matched in any case of letters.
+    """Variables that a command does not get to see. Names are matched in any case of letters.
 
     What is not known to be harmless by its name must be so by its value.
     """
@@ -164,8 +164,8 @@ class Withholding:
 
 def with_git_setting(environment: Mapping[str, str], name: str, value: str) -> dict[str, str]:
     """The variables by which every git that is run has one more setting, after those that are given in the same way."""
-    given = environment.get("GIT_CONFIG_COUNT", "")
-    count = int(given) if given.isdecimal() else 0
+    number = environment.get("GIT_CONFIG_COUNT", "")
+    count = int(number) if number.isdecimal() else 0
     return {
         "GIT_CONFIG_COUNT": str(count + 1),
         f"GIT_CONFIG_KEY_{count}": name,
@@ -174,12 +174,12 @@ def with_git_setting(environment: Mapping[str, str], name: str, value: str) -> d
 
 
 def _has_plain_git_settings(environment: Mapping[str, str]) -> bool:
-    """Whether settings of git that variables give hold no secret. One without the others would stop every git."""
-    given = environment.get("GIT_CONFIG_COUNT", "")
-    if given and not (given.isdecimal() and len(given) < 4):
+    """Tell whether settings of git that variables give hold no secret. One without the others would stop every git."""
+    number = environment.get("GIT_CONFIG_COUNT", "")
+    if number and not (number.isdecimal() and len(number) < 4):
         return False
     numbers = {name.rpartition("_")[2] for name in environment if _GIT_SETTINGS.fullmatch(name)} - {"COUNT"}
-    numbers.update(map(str, range(int(given or 0))))
+    numbers.update(map(str, range(int(number or 0))))
     pairs = [[environment.get(f"GIT_CONFIG_{part}_{one}", "") for part in ("KEY", "VALUE")] for one in numbers]
     return all(_PLAIN_GIT_KEY.fullmatch(key) and not _SECRET_VALUE.search(f"{key} {value}") for key, value in pairs)
 

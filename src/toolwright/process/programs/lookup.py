@@ -45,8 +45,8 @@ class Lookup:
         self._writable = tuple(map(_real, writable))
         self._ours = tuple(map(_real, ours))
         self._trusted = trusted
-        given = [folder for folder in path.split(os.pathsep) if os.path.isabs(folder)]  # noqa: PTH117 - on text
-        self._given = tuple(dict.fromkeys(given))
+        folders = [folder for folder in path.split(os.pathsep) if os.path.isabs(folder)]  # noqa: PTH117 - on text
+        self._given = tuple(dict.fromkeys(folders))
         self._folders = (*self._given, *([str(beside)] if beside else []))
         self._found = dict[str, str]()
 
@@ -80,10 +80,10 @@ class Lookup:
         known = self._found.get(name)
         if known is not None and os.access(known, os.X_OK):
             return known
-        found = next((place for place in self._places(name) if not self.fault(place)), None)
-        if found is not None:
-            self._found[name] = found
-        return found
+        path = next((place for place in self._places(name) if not self.fault(place)), None)
+        if path is not None:
+            self._found[name] = path
+        return path
 
     def find_theirs(self, name: str) -> str | None:
         """Return the path of a program that the settings name: in a trusted project it may be the project's own."""
@@ -91,10 +91,10 @@ class Lookup:
 
     def need(self, name: str) -> str:
         """Return the path of a program that the settings name. ToolError if there is none, or none that may be run."""
-        found = self.find_theirs(name)
-        if found is None:
+        path = self.find_theirs(name)
+        if path is None:
             raise ToolError(self.missing(name), "missing")
-        return found
+        return path
 
     def missing(self, name: str) -> str:
         """Say why there is no such program, in a sentence or two."""

@@ -20,7 +20,7 @@ FAREWELL = 0.5
 
 @record(frozen=True, slots=True, kw_only=True)
 class Speech:
-    """How a program is spoken to, and who takes what it says by itself."""
+    """The manner of speaking to a program, and the one who takes what it says by itself."""
 
     dialect: Dialect
     answer: Answer
@@ -56,7 +56,7 @@ class SpokenProgram:
         return cls(scope, peer, pipes)
 
     def last_line(self) -> str:
-        """What it wrote to stderr last."""
+        """The last line it wrote to stderr."""
         return self._pipes.complaints.last_line()
 
     async def how_it_ended(self) -> str:
@@ -92,7 +92,7 @@ class SpokenProgram:
 
 
 class _Complaints(asyncio.Protocol):
-    """What a program writes to stderr; the end of it is kept."""
+    """The end of what a program writes to stderr."""
 
     def __init__(self) -> None:
         self._kept = bytearray()
@@ -103,8 +103,8 @@ class _Complaints(asyncio.Protocol):
 
     def last_line(self) -> str:
         lines = self._kept.decode("utf-8", "replace").split("\n")
-        said = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        return visible(said[:500], lines=False)
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return visible(last[:500], lines=False)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -127,9 +127,9 @@ async def _connected(scope: Scope) -> _Pipes:
     assert scope.stderr is not None
     loop = asyncio.get_running_loop()
     reader, complaints = asyncio.StreamReader(), _Complaints()
-    heard, said = asyncio.StreamReaderProtocol(reader), asyncio.StreamReaderProtocol(asyncio.StreamReader())
+    heard, written = asyncio.StreamReaderProtocol(reader), asyncio.StreamReaderProtocol(asyncio.StreamReader())
     output, _ = await loop.connect_read_pipe(lambda: heard, os.fdopen(os.dup(scope.stdout), "rb", 0))
     errors, _ = await loop.connect_read_pipe(lambda: complaints, os.fdopen(os.dup(scope.stderr), "rb", 0))
-    pipe, _ = await loop.connect_write_pipe(lambda: said, os.fdopen(os.dup(scope.stdin), "wb", 0))
-    writer = asyncio.StreamWriter(pipe, said, None, loop)
+    pipe, _ = await loop.connect_write_pipe(lambda: written, os.fdopen(os.dup(scope.stdin), "wb", 0))
+    writer = asyncio.StreamWriter(pipe, written, None, loop)
     return _Pipes(reader=reader, writer=writer, complaints=complaints, transports=(output, errors, pipe))

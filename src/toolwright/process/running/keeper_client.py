@@ -34,7 +34,7 @@ class Keeper:
         self._pid = 0
         self._socket: socket.socket | None = None
         self.quota = Quota()
-        """What the system holds commands to, once the keeper is there."""
+        """Limits to which the system holds commands, once the keeper is there."""
 
     def ensure(self) -> socket.socket:
         """The socket to a keeper that runs, or is about to."""
@@ -124,7 +124,7 @@ def _spawn(descriptor: int, processes: int, anchored: bool, quota: Quota) -> int
         missing = next((one for one in (os.devnull, sys.executable) if not os.access(one, os.R_OK)), None)
         if missing is None:
             raise
-        told = (
+        problem = (
             f"No command can be started, since {missing} is not there. Have it where toolwright runs, then try again."
         )
-        raise ToolError(told, "missing") from error
+        raise ToolError(problem, "missing") from error

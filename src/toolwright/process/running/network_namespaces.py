@@ -33,7 +33,7 @@ class Space:
         self.descriptor = descriptor
         self.sockets = tuple(sockets)
         self.refused = tuple(refused)
-        """What could not be had in it."""
+        """Things that could not be had in it."""
         self._scopes = scopes
         self._release = weakref.finalize(self, os.close, descriptor)
 
@@ -50,8 +50,8 @@ class Space:
 
     def close(self) -> None:
         """Let go of it. It is gone once nothing runs in it any more."""
-        for _, one in self.sockets:
-            one.close()
+        for _, held in self.sockets:
+            held.close()
         self._release()
 
 
@@ -70,8 +70,8 @@ async def _ask(
         raise ToolError(f"The network of this session cannot be set up: {answer['failed']}.")
     names: list[str] = answer["names"]
     sockets = [(name, socket.socket(fileno=one)) for name, one in zip(names, received, strict=False)]
-    for _, one in sockets:
-        one.setblocking(False)
+    for _, held in sockets:
+        held.setblocking(False)
     return sockets, received[len(names) :], answer["refused"]
 
 

@@ -40,7 +40,7 @@ class OnTerminal:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._typed = bytearray()
         self.printed = ""
-        """What was printed, the last of it."""
+        """The last of its output."""
         self.followers: set[Callable[[str], None]] = set()
         self._fd, theirs = os.openpty()
         try:

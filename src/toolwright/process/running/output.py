@@ -1,4 +1,4 @@
-"""What a program prints: read as it comes, both ends kept in memory, the whole kept in a file if it is long."""
+"""Output of a program: read as it comes, both ends kept in memory, the whole kept in a file if it is long."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ TAIL = 64 * 1024
 CAP = 64 * 1024 * 1024
 """Bytes of an output that go to its file before the rest is left out."""
 NARROW, WIDE = 64 * 1024, 1024 * 1024
-"""What a pipe holds at first, and when it is found full."""
+"""Sizes of a pipe at first, and when it is found full."""
 PAUSE = 0.001
 """Seconds to let more gather, so that a hundred thousand small writes cost a hundred reads."""
 GATHER = 0.0002
@@ -67,7 +67,7 @@ class Output:
         return self.size - len(self._head) - len(self._tail[-TAIL:])
 
     def since(self, start: int) -> bytes:
-        """What came after so many bytes, as far as it is in memory."""
+        """Return the output after so many bytes, as far as it is in memory."""
         if start < len(self._head):
             return bytes(self._head[start:]) + self.tail
         return self.tail[-(self.size - start) :] if start < self.size else b""

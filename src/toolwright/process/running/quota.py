@@ -16,7 +16,7 @@ LIMITS = {"pids": ("pids.max",), "memory": ("memory.max", "memory.limit_in_bytes
 
 @record(frozen=True, slots=True, kw_only=True)
 class Quota:
-    """What the system sees to by itself."""
+    """Limits that the system sees to by itself."""
 
     groups: tuple[Path, ...] = ()
     processes: bool = False
@@ -25,16 +25,16 @@ class Quota:
 
 def make_quota(*, processes: int, memory: int) -> Quota:
     """Groups for so many processes and so much memory, as far as we have the right to make any."""
-    made = dict[str, Path]()
+    groups = dict[str, Path]()
     for controller, amount in (("pids", processes), ("memory", memory)):
-        group = _limited(made.get("pids"), controller, amount) or _new_group(controller, amount)
+        group = _limited(groups.get("pids"), controller, amount) or _new_group(controller, amount)
         if group is not None:
-            made[controller] = group
+            groups[controller] = group
     return Quota(
-        groups=tuple(dict.fromkeys(made.values())),
+        groups=tuple(dict.fromkeys(groups.values())),
         # Root is not bound by the limits that hold for anybody else.
-        processes="pids" in made or os.geteuid() != 0,
-        memory="memory" in made,
+        processes="pids" in groups or os.geteuid() != 0,
+        memory="memory" in groups,
     )
 
 
@@ -86,7 +86,7 @@ def _kill(group: Path) -> None:
 
 
 def _parents(controller: str) -> Iterator[Path]:
-    """Where a group may go: below our own or beside it, in the controller's own tree or in the one for everything."""
+    """Yield places for a group: below our own or beside it, in the controller's own tree or in the one for all."""
     with suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
             _, controllers, path = line.split(":", 2)
@@ -96,7 +96,7 @@ def _parents(controller: str) -> Iterator[Path]:
 
 
 def _remove_abandoned(parent: Path) -> None:
-    """Whoever is killed leaves a group behind."""
+    """Remove the groups of processes that were killed."""
     for group in parent.glob(f"{PREFIX}*"):
         pid = group.name.removeprefix(PREFIX).partition("-")[0]
         if not Path("/proc", pid).exists():

@@ -14,7 +14,7 @@ _CHUNK = 64 * 1024
 
 @record(frozen=True, slots=True, kw_only=True)
 class Done:
-    """How a program ended, and what it said."""
+    """The end of a program, and its output."""
 
     code: int | None
     """None if a signal ended it."""
@@ -34,13 +34,13 @@ class Done:
         return f"ended with code {self.code}" if self.signal is None else f"was ended by signal {self.signal}"
 
 
-async def run_program(scopes: Scopes, program: Program, given: bytes = b"", *, most: int = MOST_OUTPUT) -> Done:
+async def run_program(scopes: Scopes, program: Program, data: bytes = b"", *, most: int = MOST_OUTPUT) -> Done:
     """Run a program to its end; whatever it started ends with it, also when we are cancelled.
 
     `most` is how much of its output is kept.
     """
     scope = await scopes.start(replace(program, stdin="pipe", stderr="pipe"))
-    output, complaints, feed = _Heard(scope.stdout, most), _Heard(scope.stderr or -1, most), _Feed(scope, given)
+    output, complaints, feed = _Heard(scope.stdout, most), _Heard(scope.stderr or -1, most), _Feed(scope, data)
     try:
         end = await scope.ended()
         # Only now, so that what it may have left running does not keep the pipes open.
@@ -48,8 +48,8 @@ async def run_program(scopes: Scopes, program: Program, given: bytes = b"", *, m
         await output.ended
         await complaints.ended
     finally:
-        for one in (output, complaints, feed):
-            one.close()
+        for stream in (output, complaints, feed):
+            stream.close()
         await scope.end()
     err = complaints.kept.decode("utf-8", "replace")
     return Done(code=end.code, signal=end.signal, ran=end.ran, output=bytes(output.kept), err=err)
@@ -87,7 +87,7 @@ class _Heard:
 
 
 class _Feed:
-    """What a program is given on its input, which is closed behind it. It need not read it."""
+    """The input of a program, which is closed behind it. It need not read it."""
 
     def __init__(self, scope: Scope, data: bytes) -> None:
         assert scope.stdin is not None

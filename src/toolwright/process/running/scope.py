@@ -17,9 +17,9 @@ from toolwright.process.running.keeper_client import Keeper
 from toolwright.record import record
 
 PROCESSES = 4096
-"""How many processes all programs started from here may be at a time."""
+"""The most processes that all programs started from here may be at a time."""
 MEMORY = 0.75
-"""How much of the machine's memory they may take."""
+"""The most of the machine's memory they may take."""
 TEMPORARY = 8 * 1024**3
 """Bytes of temporary files that commands may have in the folder of their own."""
 GRACE = 0.1
@@ -34,7 +34,7 @@ PROOF = 2.0
 
 @record(frozen=True, slots=True, kw_only=True)
 class Program:
-    """What to start, where, with which environment and within which limits."""
+    """A program to start: where, with which environment and within which limits."""
 
     argv: Sequence[str]
     """The program by its path: what it is was looked up before (process/programs/lookup.py)."""
@@ -47,7 +47,7 @@ class Program:
     space: int | None = None
     """The descriptor of the network namespace that it is to be in, if not in ours."""
     capture: Capture | None = None
-    """Where what it changes is noted, with what was there before."""
+    """The order to note what it changes, with what was there before."""
     gate: Gate | None = None
     """Our door, where it has no network of its own to reach others from."""
 
@@ -79,13 +79,13 @@ class Asked:
     kind: str
     places: tuple[str, ...]
     source: str = ""
-    """What is to get the name, if something else is."""
+    """The path that is to get the name, if something else is."""
     program: str = ""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class End:
-    """How a program ended."""
+    """The end of a program."""
 
     code: int | None = None
     """Its exit code; None if a signal ended it."""
@@ -93,10 +93,10 @@ class End:
     ran: bool = True
     """False if a wrapper such as bubblewrap gave up before it came to the program."""
     excess: Literal["", "processes", "memory", "temp", "disk", "held"] = ""
-    """What it was ended for having taken too much of; `held` if what it was about to change could not be looked at."""
+    """The excess for which it was ended; `held` if what it was about to change could not be looked at."""
     left: tuple[Left, ...] = ()
     refused: tuple[str, ...] = ()
-    """What it was about to change and could not for the walls of its box, as far as that is seen."""
+    """Changes it was about to make and could not for the walls of its box, as far as that is seen."""
 
 
 class Scopes:
@@ -181,7 +181,7 @@ class Scope:
         self._answering = set[asyncio.Task[None]]()
         self._marks = list[asyncio.Future[None]]()
         self.is_silent = False
-        """Whether it has changed something that could not be noted where that is captured."""
+        """True if it has changed something that could not be noted where that is captured."""
         # By its number: of a socket that it does not know yet, the loop would first put together a description.
         self._number = control.fileno()
         self._loop.add_reader(self._number, self._listen)
@@ -197,7 +197,7 @@ class Scope:
             raise ToolError(f"The command did not run: {problem}.")
 
     async def ended(self) -> End:
-        """How the program ended. Known once its scope is empty, or soon after its end if others are left."""
+        """Wait for the end of the program. Known once its scope is empty, or soon after its end if others are left."""
         return await asyncio.shield(self._ended)
 
     async def emptied(self) -> None:
@@ -363,7 +363,7 @@ def _most_memory() -> int:
 
 def _order(program: Program, watch: int, memory: int, temp: int) -> Order:
     return {
-        "path": _found(program),
+        "path": _program_path(program),
         "argv": list(program.argv),
         "env": dict(program.env),
         "cwd": str(program.cwd),
@@ -382,7 +382,7 @@ def _order(program: Program, watch: int, memory: int, temp: int) -> Order:
     }
 
 
-def _found(program: Program) -> str:
+def _program_path(program: Program) -> str:
     name = program.argv[0]
     if "/" not in name:
         raise ToolError(f"There is no program {name!r} on this machine. Install it, or use another.", "missing")

@@ -1,4 +1,4 @@
-"""Which wall of its box a command ran into: told by the calls it made, or else from what it printed."""
+"""Denials: the wall of its box that a command ran into, told by the calls it made, or else from what it printed."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from toolwright.process.paths.safe_stat import is_in, is_there
 from toolwright.process.running.scope import PROCESSES
 
 LINES = 200
-"""How many of the last lines are looked at."""
+"""At most this many of the last lines are looked at."""
 LENGTH = 2000
 """Characters of a line that are looked at."""
 
@@ -73,17 +73,17 @@ def temporary_note(box: Box, root: Path, named: Iterable[Path]) -> str:
     if folder is None or box.rung not in ("bubblewrap", "landlock") or not box.mounts:
         return ""
     beside = (one for one in named if one.is_relative_to(folder) and not one.is_relative_to(root))
-    made = next((one for one in beside if not is_there(one) and is_there(box.temp / one.relative_to(folder))), None)
-    if made is None:
+    new_file = next((one for one in beside if not is_there(one) and is_there(box.temp / one.relative_to(folder))), None)
+    if new_file is None:
         return ""
     return (
-        f"{made} is in the temporary folder that commands have for themselves: nobody else sees it, and it goes when"
-        " toolwright ends. Make it in the project, or ask the user to keep the project elsewhere."
+        f"{new_file} is in the temporary folder that commands have for themselves: nobody else sees it, and it goes"
+        " when toolwright ends. Make it in the project, or ask the user to keep the project elsewhere."
     )
 
 
 def misses_processes(command: str, text: str, *, failed: bool) -> bool:
-    """Whether a command looked in vain for processes, which may be those of others."""
+    """Tell whether a command looked in vain for processes, which may be those of others."""
     return "No such process" in text or (failed and _LOOKS_FOR_PROCESSES.search(command) is not None)
 
 
@@ -95,7 +95,7 @@ def other_processes(jobs: Iterable[str]) -> str:
 
 
 def _paths(line: str, complaint: re.Match[str], cwd: Path) -> Iterator[Path]:
-    """What a complaint may be about, the likeliest first: what is quoted, the word before it, what has a slash."""
+    """Yield the subjects of a complaint, the likeliest first: what is quoted, the word before it, what has a slash."""
     before = line[: complaint.start()].rstrip(": ,").split()
     slashed = [word for word in [*reversed(before), *line[complaint.end() :].split()] if "/" in word]
     for piece in [*_QUOTED.findall(line), *before[-1:], *slashed]:

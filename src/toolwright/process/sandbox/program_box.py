@@ -20,7 +20,7 @@ from toolwright.record import record
 LARGEST = 256 * 1024
 """Bytes of a file beside the one to format that is copied; settings are shorter."""
 MOST_FILES, MOST_FOLDERS = 300, 100
-"""How many of them are copied, and how many folders are shown."""
+"""The most files that are copied, and the most folders that are shown."""
 FIRST = (".", "node_modules", "venv", "vendor")
 """Beginnings of names that count first where there are more."""
 KEPT = "kept"
@@ -35,7 +35,7 @@ class Workplace:
     file: Path
     """The file that has what it wrote: the file itself, or a copy that it took for that."""
     apart: bool = True
-    """Whether the file itself is left alone."""
+    """True if the file itself is left alone."""
 
 
 class ProgramBoxes:
@@ -150,8 +150,8 @@ def _copied(file: Path, into: Path, hidden: Collection[Path]) -> Iterator[Path]:
     shutil.copy2(file, into / file.name)
     files, folders = 0, 0
     with os.scandir(file.parent) as entries:
-        found = sorted(entries, key=lambda entry: (not entry.name.startswith(FIRST), entry.name))
-    for entry in found:
+        in_order = sorted(entries, key=lambda entry: (not entry.name.startswith(FIRST), entry.name))
+    for entry in in_order:
         place, copy = Path(entry.path), into / entry.name
         if place in hidden or place == file:
             continue

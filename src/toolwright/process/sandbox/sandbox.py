@@ -41,27 +41,27 @@ _NO_CACHES = CacheFolders()
 
 
 Holding = Literal["", "namespace", "gate", "proxy"]
-"""What holds commands to destinations; empty for nothing, `proxy` where a box leads to the port of ours alone."""
+"""The thing that holds commands to destinations; empty for nothing, `proxy` where a box leads to our port alone."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class SandboxSettings:
-    """What the user wants of the sandbox."""
+    """The user's wishes for the sandbox."""
 
     mode: Literal["auto", "bubblewrap", "landlock", "seatbelt", "off"] = "auto"
     writable: tuple[str, ...] = ()
     """Further places to write, the protected ones among them; `~` is the home folder, the rest is from the root."""
     readable: tuple[str, ...] = ("/",)
-    """What may be read besides the project; anything else but the system itself is out of sight."""
+    """Places that may be read besides the project; anything else but the system itself is out of sight."""
     network: bool = True
     reveal: tuple[str, ...] = ()
     """Patterns of files that are not hidden although a rule denies to read them."""
     hidden: tuple[str, ...] = ()
     """Further places that no command gets to see, whatever the rules say."""
     capture: bool = True
-    """Whether what commands change is kept as it was, where the machine can tell."""
+    """True to keep what commands change as it was, where the machine can tell."""
     own_network: bool = False
-    """Whether each session has a network of its own, where the machine can do that, although no rule asks for it."""
+    """True for a network of each session's own, where the machine can do that, although no rule asks for it."""
 
 
 class Sandbox:
@@ -104,7 +104,7 @@ class Sandbox:
             root=root,
             home=self._home,
             secrets=self._own.secrets,
-            shown=(*ours.shown, plans, ours.folders.outputs_of(root).resolve()),
+            readable=(*ours.shown, plans, ours.folders.outputs_of(root).resolve()),
             hidden=tuple(map(self._place, settings.hidden)),
             reveal=settings.reveal,
             environment=environment,
@@ -139,12 +139,12 @@ class Sandbox:
         )
 
     async def keeps_all(self) -> bool:
-        """Whether boxes keep rules too, and have temporary folders of their own: not where there are no mounts."""
+        """Tell whether boxes keep rules too, and have temporary folders of their own: not where there are no mounts."""
         rung = await self.ready()
         return rung == "bubblewrap" or (rung == "landlock" and self._findings is not None and self._findings.mounts)
 
     async def holds_network_by(self) -> Holding:
-        """What can hold a command to the network of its session: a namespace, or our leader that makes connections."""
+        """Return what can hold a command to its session's network: a namespace, or our leader making connections."""
         rung = await self.ready()
         if not self.settings.network or self._findings is None:
             return ""
@@ -155,26 +155,26 @@ class Sandbox:
         return "gate" if rung == "landlock" and self._findings.gates else ""
 
     def captures(self, box: Box) -> bool:
-        """Whether what a command in this box changes can be seen as it does so."""
+        """Tell whether what a command in this box changes can be seen as it does so."""
         return self.settings.capture and self._findings is not None and box.rung in self._findings.captured
 
     async def is_offline(self, access: Access) -> bool:
-        """Whether a command would have no network."""
+        """Tell whether a command would have no network."""
         rung = await self.ready()
         return rung != "none" and self._findings is not None and not self._is_online(rung, access)
 
     @property
     def is_anchored(self) -> bool:
-        """Whether commands hang on one process each, as far as is known."""
+        """True if commands hang on one process each, as far as is known."""
         return self._findings is not None and self.settings.mode != "off" and bool(self._findings.anchored)
 
     @property
     def has_repository(self) -> bool:
-        """Whether the project was under git when it was opened: then no command has written the settings of that."""
+        """True if the project was under git when it was opened: then no command has written the settings of that."""
         return bool(self._guarding.git)
 
     def is_temporary_elsewhere(self, place: Path) -> bool:
-        """Whether a path in a temporary folder leads to something that is there outside, and not in commands' own."""
+        """Tell whether a path in a temporary folder leads to something outside that is not in commands' own."""
         for folder in TEMP_FOLDERS:
             if place.is_relative_to(folder) and not place.is_relative_to(self._root):
                 own = self._scratch_folder().temp / place.relative_to(folder)
@@ -266,13 +266,13 @@ class Sandbox:
 
     @property
     def settings_folders(self) -> list[Path]:
-        """Where settings are looked for."""
+        """Return the folders where settings are looked for."""
         return self._guarding.settings_folders
 
     def set_aside(self, absent: Iterable[Path]) -> list[tuple[str, Path]]:
         """Settings that were not there and now are, each with where it was moved to have no effect."""
-        found = [place for place in absent if os.path.lexists(place)]
-        moved = [(place.name, settings_paths.set_aside(place, self._data / "set-aside")) for place in found]
+        places = [place for place in absent if os.path.lexists(place)]
+        moved = [(place.name, settings_paths.set_aside(place, self._data / "set-aside")) for place in places]
         return [(name, target) for name, target in moved if target is not None]
 
     async def describe(self) -> list[str]:
@@ -327,7 +327,7 @@ class Sandbox:
         )
 
     def _prepare(self, box: Box) -> Box:
-        """What boxes need to be there is made as late as can be; where we may make nothing, neither may a command."""
+        """Make what boxes need to be there, as late as can be; where we may make nothing, neither may a command."""
         failed = set[Path]()
         for placeholder in box.placeholders:
             try:
@@ -339,8 +339,8 @@ class Sandbox:
     @cached_property
     def _programs_in_temp(self) -> tuple[Path, ...]:
         """Programs that lie in a temporary folder must not go with it. Looked for once."""
-        found = (place for place in self._surroundings.programs if not is_in(place, SYSTEM))
-        return tuple(dict.fromkeys(place for one in found for place in _temporary(one)))
+        programs = (place for place in self._surroundings.programs if not is_in(place, SYSTEM))
+        return tuple(dict.fromkeys(place for one in programs for place in _temporary(one)))
 
     def _caches_for(self, access: Access) -> CacheFolders:
         if access.read_only or not access.caches:
@@ -362,8 +362,8 @@ class Sandbox:
             )
         return online and not (access.better_offline and can_go_offline)
 
-    def _place(self, given: str) -> Path:
-        return place_named(given, home=self._home, root=self._root)
+    def _place(self, path: str) -> Path:
+        return place_named(path, home=self._home, root=self._root)
 
     def _scratch_folder(self) -> Scratch:
         if self._scratch is None:
@@ -400,15 +400,15 @@ def _without(box: Box, places: set[Path]) -> Box:
 
 def _git_variables(box: Box) -> dict[str, str]:
     """Settings of git by variables."""
-    found = dict[str, str]()
+    variables = dict[str, str]()
     before = Withholding().apply(os.environ) if box.settings else {}
     for name, value in box.settings:
-        found |= with_git_setting({**before, **found}, name, value)
-    return found
+        variables |= with_git_setting({**before, **variables}, name, value)
+    return variables
 
 
 def _temporary(folder: Path) -> Iterator[Path]:
-    """What of a folder of programs, or of what its links lead to, lies in a temporary one."""
+    """Yield what of a folder of programs, or of what its links lead to, lies in a temporary one."""
     try:
         with os.scandir(folder) as entries:
             links = [os.path.realpath(entry.path) for entry in entries if entry.is_symlink()]

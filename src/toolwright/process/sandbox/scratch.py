@@ -31,7 +31,7 @@ class Scratch:
 
     @property
     def temp(self) -> Path:
-        """What commands have in the place of the system's temporary folder."""
+        """The folder that commands have in the place of the system's temporary folder."""
         return self.path / "tmp"
 
     @property
@@ -59,7 +59,7 @@ class Scratch:
 
 
 def _remove_abandoned(base: Path) -> None:
-    """Whoever was killed has left its folder behind, and with it a lock that nobody holds."""
+    """Remove the folders of processes that were killed, each with a lock that nobody holds."""
     for entry in list(base.iterdir()):
         if entry.suffix == ".lock":
             continue

@@ -1,4 +1,4 @@
-"""What kinds of sandbox really work on this machine: tried out once, remembered until the machine changes."""
+"""A test of the kinds of sandbox on this machine: tried out once, remembered until the machine changes."""
 
 import asyncio
 import json
@@ -59,13 +59,13 @@ class Findings:
     landlock: str
     seatbelt: str
     mounts: bool
-    """Whether Landlock can also protect parts of the project, hide files and have a temporary folder of its own."""
+    """True if Landlock can also protect parts of the project, hide files and have a temporary folder of its own."""
     offline: bool
-    """Whether bubblewrap can take the network away."""
+    """True if bubblewrap can take the network away."""
     anchored: tuple[str, ...] = ()
     """The kinds that can hang all of a command on one process, with which the kernel ends the rest."""
     scoped: bool = False
-    """Whether bubblewrap can be kept from processes and nameless sockets outside."""
+    """True if bubblewrap can be kept from processes and nameless sockets outside."""
     captured: tuple[str, ...] = ()
     """The kinds in which what a command changes can be seen as it does so."""
     uncaptured: str = ""
@@ -77,7 +77,7 @@ class Findings:
 
     @property
     def gates(self) -> bool:
-        """Whether connections can be made in the place of programs where there are no namespaces."""
+        """True if connections can be made in the place of programs where there are no namespaces."""
         return "landlock" in self.captured and kernel() >= GATES_SINCE
 
     def problem(self, rung: Rung) -> str:
@@ -89,29 +89,29 @@ class Findings:
 
     def lines(self) -> list[str]:
         """Each kind in a sentence."""
-        said = [f"{rung}: {self.problem(rung) or 'works'}" for rung in ("bubblewrap", "landlock")]
+        sentences = [f"{rung}: {self.problem(rung) or 'works'}" for rung in ("bubblewrap", "landlock")]
         if sys.platform == "darwin":
-            said = [f"seatbelt: {self.seatbelt or 'works'}"]
+            sentences = [f"seatbelt: {self.seatbelt or 'works'}"]
         if not self.landlock and not self.mounts:
-            said.append(
+            sentences.append(
                 "landlock has no namespaces to go with it: it cannot hide files, protect parts of the project,"
                 " keep /tmp private, or stop changes of mode and owner"
             )
         if not self.bubblewrap and not self.offline:
-            said.append("bubblewrap cannot take the network away here")
+            sentences.append("bubblewrap cannot take the network away here")
         if not self.bubblewrap and not self.scoped:
-            said.append("nameless sockets, such as those of X11, can be reached from within bubblewrap")
+            sentences.append("nameless sockets, such as those of X11, can be reached from within bubblewrap")
         if self.captured:
-            said.append(f"whatever programs change is captured and can be undone: {', '.join(self.captured)}")
+            sentences.append(f"whatever programs change is captured and can be undone: {', '.join(self.captured)}")
         if self.brokered:
-            said.append(
+            sentences.append(
                 f"what is approved outside the project is changed there by the keeper: {', '.join(self.brokered)}"
             )
         if self.unbrokered:
-            said.append(f"new names outside the project cannot be made where the keeper cannot: {self.unbrokered}")
+            sentences.append(f"new names outside the project cannot be made where the keeper cannot: {self.unbrokered}")
         if self.uncaptured:
-            said.append(f"only what a command's line names can be undone without capture: {self.uncaptured}")
-        return said
+            sentences.append(f"only what a command's line names can be undone without capture: {self.uncaptured}")
+        return sentences
 
 
 class SelfTest:
@@ -136,10 +136,10 @@ class SelfTest:
     def _remembered(self, machine: Mapping[str, Any]) -> Findings | None:
         try:
             kept: Any = read_json(self._file.read_text("utf-8"))
-            found = kept["findings"] | {
+            findings = kept["findings"] | {
                 name: tuple(kept["findings"][name]) for name in ("anchored", "captured", "brokered")
             }
-            return Findings(**found) if kept["machine"] == machine else None
+            return Findings(**findings) if kept["machine"] == machine else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -226,10 +226,10 @@ class SelfTest:
             decoy.touch()
             walls += [Wall(fixed, "read"), Wall(secret, "replace", "hidden", decoy)]
         shell = self._programs.find("sh") or SHELL
-        given = "given" if box.brokered else ""
-        walls += [Wall(scratch / given, "give")] if given else []
+        granted = "given" if box.brokered else ""
+        walls += [Wall(scratch / granted, "give")] if granted else []
         box = replace(box, walls=tuple(walls), temp=temp)
-        argv = [shell, "-c", TRIAL, "trial", str(scratch), "all" if box.mounts else "some", given]
+        argv = [shell, "-c", TRIAL, "trial", str(scratch), "all" if box.mounts else "some", granted]
         async with time_limit(PATIENCE):
             wrapped = within(self._put_up(box), box, argv, project)
             capture: Capture | None = None
@@ -320,7 +320,7 @@ def _verdict(end: End, printed: str) -> str:
 
 
 def machine_of(programs: Lookup) -> dict[str, Any]:
-    """What the answers depend on: the kernel, the bubblewrap, who we are, and what we ourselves are confined by."""
+    """Return what the answers depend on: the kernel, the bubblewrap, who we are, and what confines ourselves."""
     program = programs.find("bwrap")
     stat = Path(program).stat() if program else None
     return {
@@ -337,8 +337,8 @@ def machine_of(programs: Lookup) -> dict[str, Any]:
 
 def kernel() -> tuple[int, int]:
     """Return the version of this machine's kernel."""
-    found = re.match(r"(\d+)\.(\d+)", os.uname().release)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 SWITCHES = (

@@ -190,7 +190,7 @@ class CommandRun:
         end = await terminals.run(started, milliseconds / 1000)
         if end is None:
             return None
-        notes = [report.timed_out(milliseconds, gone=True) if end.timed_out else report.ending(end.end)]
+        notes = [report.timed_out(milliseconds, has_ended=True) if end.timed_out else report.ending(end.end)]
         if end.truncated:
             notes.append("the beginning of the output is left out")
         notes += await losses(snapshot)

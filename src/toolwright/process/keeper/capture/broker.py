@@ -25,11 +25,11 @@ from .names import Names
 from .store import Store
 
 Standing = Literal["", "open", "pinned", "granted", "hidden", "shut", "absent"]
-"""What a place is to the programs: nothing that concerns us; theirs to change; theirs, with a name that only we change;
-ours to change for them; masked; kept from change; not there and not to be made."""
+"""Standings of a place with the programs: nothing that concerns us; theirs to change; theirs, with a name that only we
+change; ours to change for them; masked; kept from change; not there and not to be made."""
 CREATE, ONLY_NEW, NOT_FOLLOWED = os.O_CREAT, os.O_EXCL, 0x100
 MODES = os.O_ACCMODE | os.O_APPEND | os.O_NONBLOCK | os.O_SYNC | os.O_TRUNC | os.O_DIRECTORY
-"""What of the flags of an open file is handed on."""
+"""The flags of an open file that are handed on."""
 NO_REPLACE, EXCHANGE, OF_FOLDER, NAMELESS = 1, 2, 0x200, 0x400000
 PERMISSIONS = 0o1777
 NOW, KEEP = 0x3FFFFFFF, 0x3FFFFFFE
@@ -38,7 +38,7 @@ MOST_STAGED = 64
 """Files that a program may have under names beside what was approved."""
 UNCHANGED = 0xFFFFFFFF
 CODE = "/__pycache__"
-"""What Python makes wherever it may."""
+"""The folder that Python makes wherever it may."""
 
 
 class Opened(NamedTuple):
@@ -57,7 +57,7 @@ class Program(NamedTuple):
 
 
 class Broker:
-    """What may be changed for the programs of one scope, and how that is done."""
+    """The maker of changes for the programs of one scope, as far as they are allowed."""
 
     def __init__(self, order: Capture, names: Names, store: Store) -> None:
         self._names = names
@@ -126,7 +126,7 @@ class Broker:
                 return "granted" in standings or "hidden" in standings
 
     def _holds_restricted(self, place: str) -> bool:
-        """Whether something lies in a folder that would get another name with it."""
+        """Tell whether something lies in a folder that would get another name with it."""
         within = f"{place}/"
         inside = (known for known, standing in self._standings.items() if standing in ("hidden", "shut"))
         return any(known.startswith(within) and os.path.lexists(known) for known in inside)
@@ -135,7 +135,7 @@ class Broker:
         return bool(place) and any(granted.startswith(f"{place}/") for granted in self._granted)
 
     def _is_to_be_staged(self, call: Call, place: str, flags: int) -> bool:
-        """Whether a new file is made beside one that was approved, as to take its place in the end."""
+        """Tell whether a new file is made beside one that was approved, as to take its place in the end."""
         new = call.kind == "open" and flags & (CREATE | ONLY_NEW) == CREATE | ONLY_NEW
         beside = new and bool(place) and place.rpartition("/")[0] in self._files_beside
         return beside and not self.standing(place) and not os.path.lexists(place)
@@ -191,7 +191,7 @@ class Broker:
                     os.rmdir(name, dir_fd=folder)
 
     def _lift(self, place: str) -> None:
-        """What was hidden has gone, and the mask with it: what comes in its place is the programs' own."""
+        """Take the mask away of a hidden file that is gone: what comes in its place is the programs' own."""
         if self._standings.get(place) == "hidden":
             del self._standings[place]
 
@@ -313,10 +313,10 @@ def _folder_of(place: str) -> Iterator[tuple[int, str]]:
 
 
 def _new(folder: int, name: str, mode: int, flags: int) -> int:
-    given = flags & MODES & ~os.O_TRUNC | CREATE | ONLY_NEW | os.O_NOFOLLOW | os.O_CLOEXEC
+    opening_flags = flags & MODES & ~os.O_TRUNC | CREATE | ONLY_NEW | os.O_NOFOLLOW | os.O_CLOEXEC
     before = os.umask(0)
     try:
-        return os.open(name, given, mode & 0o777, dir_fd=folder)
+        return os.open(name, opening_flags, mode & 0o777, dir_fd=folder)
     finally:
         os.umask(before)
 
@@ -335,7 +335,7 @@ def _existing(folder: int, name: str, flags: int) -> int:
 
 
 def _holds_decoy(folder: int, name: str) -> bool:
-    """Whether a file holds what programs see in the place of a hidden one."""
+    """Tell whether a file holds what programs see in the place of a hidden one."""
     try:
         opened = _existing(folder, name, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:

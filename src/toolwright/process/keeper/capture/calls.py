@@ -21,13 +21,13 @@ class Call(NamedTuple):
     """A second path, and the folder of that."""
     other_folder: int = -1
     value: int = -1
-    """What it gives: a mode, a length, times, the first of user and group, the text of a link."""
+    """The value it gives: a mode, a length, times, the first of user and group, the text of a link."""
     link: bool = False
-    """Whether it is about a link itself."""
+    """True if it is about a link itself."""
 
 
 def is_reading(call: Call, flags: int) -> bool:
-    """Whether a call only opens something to read it."""
+    """Tell whether a call only opens something to read it."""
     return call.kind == "open" and not flags & WRITING
 
 

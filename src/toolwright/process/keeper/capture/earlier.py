@@ -22,11 +22,11 @@ Inode = tuple[int, int]
 
 
 class Irreplaceable(OSError):
-    """What could not be kept is not to be changed."""
+    """A file that could not be kept, and so is not to be changed."""
 
 
 class Earlier:
-    """What was at the places that the programs of one scope change."""
+    """Earlier contents of the places that the programs of one scope change."""
 
     def __init__(
         self, store: Store, roots: tuple[str, ...], forget: Callable[[], None], may_lose: Callable[[str], bool]
@@ -56,7 +56,7 @@ class Earlier:
         self._store.note(kind="mark", number=number)
 
     def is_inside(self, place: str) -> bool:
-        """Whether a place is of interest."""
+        """Tell whether a place is of interest."""
         return f"{place}/".startswith(self._roots)
 
     def keep(self, call: Call, places: tuple[str, ...], flags: int) -> None:
@@ -166,7 +166,7 @@ class Earlier:
                 self._twins[status.st_dev, status.st_ino] = place
 
     def _is_new(self, place: str) -> bool:
-        """Whether it came with a folder that is new."""
+        """Tell whether it came with a folder that is new."""
         while self._new_folders and len(place) > 1:
             if place in self._new_folders:
                 return True
@@ -232,7 +232,7 @@ class Earlier:
         return content is not None
 
     def _part(self, place: str) -> None:
-        """What is about to change may have another name, under which it was kept or has still to be."""
+        """Part a file from its other names: it was kept under one, or has still to be."""
         with suppress(OSError):
             status = os.lstat(place)
             inode = status.st_dev, status.st_ino
@@ -247,7 +247,7 @@ def _is_folder(place: str) -> bool:
 
 
 def _is_full(place: str) -> bool:
-    """Whether it is a folder with something in it."""
+    """Tell whether it is a folder with something in it."""
     if not _is_folder(place):
         return False
     try:

@@ -51,7 +51,7 @@ def listen(program: Program, *, steady: bool = False) -> int:
 
 
 def _set_filter(program: Program, flags: int) -> int:
-    """Whoever may not do so as it is must give up that its programs become somebody else."""
+    """Set the filter. A process without the right to must first give up that its programs become somebody else."""
     arguments = (ctypes.c_uint(SET_FILTER), ctypes.c_uint(flags), ctypes.byref(program))
     number = SECCOMP[os.uname().machine]
     try:
@@ -77,7 +77,7 @@ def receive(listener: int, request: bytearray) -> Held | None:
 
 
 def is_over(listener: int) -> bool:
-    """Whether nothing has the filter any more, so that no call will ever come."""
+    """Tell whether nothing has the filter any more, so that no call will ever come."""
     poll = select.poll()
     poll.register(listener, select.POLLIN)
     return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))
@@ -113,7 +113,7 @@ def _say(listener: int, what: int, words: bytes) -> bool:
 
 
 def is_still_held(listener: int, held: Held) -> bool:
-    """Whether the thread has waited all the while: else its number may be that of another by now."""
+    """Tell whether the thread has waited all the while: else its number may be that of another by now."""
     try:
         fcntl.ioctl(listener, IS_VALID, struct.pack("=Q", held.id))
     except OSError:

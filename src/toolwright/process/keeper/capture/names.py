@@ -1,4 +1,4 @@
-"""Which file a call means: the path that a program gives, as it is called outside of the program's box."""
+"""Names of files in calls: the path that a program gives, as it is called outside of the program's box."""
 
 # pathlib would take as long to import as all the rest of the keeper.
 # ruff: noqa: PTH114, PTH115, PTH123, PTH208
@@ -106,7 +106,7 @@ class Names:
             os.close(opened)
 
     def has_threads(self, task: int) -> bool:
-        """Whether a program has more than one."""
+        """Tell whether a program has more than one."""
         self._link(task, "ns/mnt")
         return os.stat("task", dir_fd=self._tasks[task]).st_nlink > ONE_THREAD
 
@@ -173,7 +173,7 @@ class Names:
 
 
 class _Mounts:
-    """What is mounted where in a namespace; read again when the kernel says that it has changed."""
+    """The mounts of a namespace; read again when the kernel says that they have changed."""
 
     def __init__(self, file: str) -> None:
         self.path = file
@@ -210,12 +210,12 @@ def _translated(path: str, theirs: _Mounts, ours: _Mounts) -> str:
     for point, disk, root in theirs.rows():
         if _is_in(path, point):
             inner = _joined(root, path[len(point.rstrip("/")) :])
-            found = [
+            candidates = [
                 (len(above), _joined(place, inner[len(above.rstrip("/")) :]))
                 for place, other, above in ours.rows()
                 if other == disk and _is_in(inner, above)
             ]
-            return max(found)[1] if found else ""
+            return max(candidates)[1] if candidates else ""
     return ""
 
 

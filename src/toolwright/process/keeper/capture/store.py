@@ -30,7 +30,7 @@ Entry = tuple[int, os.stat_result]
 
 
 class Store:
-    """Where one scope keeps what its files were."""
+    """The folder in which one scope keeps what its files were."""
 
     def __init__(self, folder: str, room: int) -> None:
         """`room` is how many bytes of copies there may be."""

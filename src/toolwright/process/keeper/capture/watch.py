@@ -23,7 +23,7 @@ WRAPPER = "bwrap"
 
 
 class Watch:
-    """What the programs of one scope change, from the first call to the last."""
+    """Watch over what the programs of one scope change, from the first call to the last."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Watch:
         self._marked = 0
         self._since = 0.0
         self.is_silent = False
-        """Whether not even that could be noted that something was not, as on a full disk."""
+        """True if not even that could be noted that something was not, as on a full disk."""
 
     def held_for(self) -> float:
         """Return for how many seconds the call that is looked at has been held."""
@@ -99,7 +99,7 @@ class Watch:
             os.close(self._listener)
 
     def _is_wrapper(self, task: int) -> bool:
-        """Whether it is still bubblewrap that puts up its box, which changes nothing of the user's."""
+        """Tell whether it is still bubblewrap that puts up its box, which changes nothing of the user's."""
         self._wrapped = self._wrapped and self._names.program(task) == WRAPPER
         return self._wrapped
 
@@ -233,7 +233,7 @@ def _flags(held: kernel.Held, call: Call) -> int:
 
 
 def _follows(call: Call, flags: int) -> bool:
-    """Whether the last part of a path is followed if it is a link."""
+    """Tell whether the last part of a path is followed if it is a link."""
     match call.kind:
         case "open":
             return not (flags & os.O_NOFOLLOW or flags & EXCLUSIVE == EXCLUSIVE)
@@ -251,5 +251,5 @@ def _signed(argument: int) -> int:
 
 
 def _is_bad_address(problem: Exception) -> bool:
-    """Whether a program gave a path that is not in its memory, with which the call fails."""
+    """Tell whether a program gave a path that is not in its memory, with which the call fails."""
     return isinstance(problem, OSError) and problem.errno == errno.EFAULT
