@@ -39,8 +39,8 @@ class Hiding:
         reveal: Sequence[str],
         environment: Mapping[str, str],
     ) -> None:
-        """`secrets` are files of ours, `readable` the parts of our folders that commands may read; `hidden` and `reveal`
-        are what the user wants."""
+        """`secrets` are files of ours, `readable` the parts of our folders that commands may read; `hidden` and
+        `reveal` are what the user wants."""
         self._root, self._home = root, home
         self._secrets, self._readable = tuple(secrets), tuple(readable)
         self._always, self._reveal = tuple(hidden), tuple(reveal)

@@ -32,21 +32,21 @@ class Command:
     shown: str
     """As written, without redirections and assignments."""
     implied: tuple[str, ...] = ()
-    """What it comes down to: the same without quotes and paths, and every command that it runs in turn."""
+    """Texts it comes down to: the same without quotes and paths, and every command that it runs in turn."""
     always: tuple[str, ...] = ()
-    """What a lasting approval would store; empty where none may be offered."""
+    """Patterns that a lasting approval would store; empty where none may be offered."""
     exact: tuple[str, ...] = ()
     """Of the texts, those that only an approval of the very same words covers."""
     suspected: tuple[str, ...] = ()
     """Texts among its words that may be commands which it runs."""
     folders: tuple[str, ...] = ()
-    """Where it runs."""
+    """The folders it may run in."""
     fed: bool = False
-    """Whether the line gives it input that its words do not show."""
+    """True if the line gives it input that its words do not show."""
     calls: tuple[tuple[str, ...], ...] = ()
     """Every program that it comes down to, by its words."""
     stdin: str | None = None
-    """What the line feeds it; empty where that is not known."""
+    """The text that the line feeds it; empty where that is not known."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class Analysis:
     reasons: tuple[str, ...] = ()
     """Why it is not fully understood, one sentence each."""
     contained: bool = False
-    """Whether a complete box takes care of all these reasons."""
+    """True if a complete box takes care of all these reasons."""
     confinement: Confinement = OPEN
     home: str = ""
     top: str = ""
@@ -132,9 +132,9 @@ def _suspect_what_is_made_and_run(command: str, findings: Findings) -> None:
     if findings.confinement.complete:
         return
     touched = findings.touched
-    made = {*touched.get("write", ()), *touched.get("into", ()), *touched.get("overwrite", ()), *findings.links}
-    scripts = made.intersection(touched.get("script", ()))
-    if not scripts and not made.intersection(touched.get("run", ())):
+    new_files = {*touched.get("write", ()), *touched.get("into", ()), *touched.get("overwrite", ()), *findings.links}
+    scripts = new_files.intersection(touched.get("script", ()))
+    if not scripts and not new_files.intersection(touched.get("run", ())):
         return
     for draft in findings.drafts.values():
         for called in draft.called:

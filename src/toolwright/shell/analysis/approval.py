@@ -1,4 +1,4 @@
-"""What a lasting approval of a command may cover: its kind, only the very same words again, or nothing."""
+"""Lasting approvals of a command: its kind, only the very same words again, or nothing."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -129,9 +129,9 @@ _VERBS: Mapping[str, frozenset[str]] = {
 """Subcommands that neither delete, force nor run what they are told; those of a listed program not named here go word
 for word. An empty list leaves the second word open, as the targets of `make` are."""
 MOST = 100
-"""How many commands one may come down to for an approval to be offered that lasts."""
+"""A line that comes down to more commands than this gets no lasting approval."""
 LONGEST = 4000
-"""How many letters it may have for that."""
+"""Nor does one of more letters than this."""
 _FORCES = re.compile(
     r"--(?:force|delete|destroy|prune|purge|hard|prod|overwrite|no-verify|auto-approve|yes|assume-yes|wipe|reset)"
     r"(?!-with-|d\b)(?:[=-].*)?"
@@ -159,12 +159,12 @@ def offers(draft: Draft) -> tuple[tuple[str, ...], tuple[str, ...]]:
     A command may come down to others, and each of those needs its own permission; there is no offer where one of them
     cannot be put in words that mean the same the next time.
     """
-    shown = Called(draft.shown, draft.words or tuple(draft.shown.split(" ")))
-    itself, *others = draft.called or [shown]
+    whole = Called(draft.shown, draft.words or tuple(draft.shown.split(" ")))
+    itself, *others = draft.called or [whole]
     offered: dict[str, None] = {}
     exact: dict[str, None] = {}
     possible = len(draft.called) <= MOST and len(draft.shown) <= LONGEST
-    for called in (shown, *others) if itself.text == shown.text else (shown, itself, *others):
+    for called in (whole, *others) if itself.text == whole.text else (whole, itself, *others):
         only_exact = bool(called.words) and _is_exact_only(called.words)
         if only_exact:
             exact[called.text] = None
@@ -172,7 +172,7 @@ def offers(draft: Draft) -> tuple[tuple[str, ...], tuple[str, ...]]:
             continue
         if not only_exact and any(matches(called.text, pattern) for pattern in offered):
             continue
-        same = called is shown or called is itself or called.words[1:] == itself.words[1:]
+        same = called is whole or called is itself or called.words[1:] == itself.words[1:]
         pattern = _exact(called) if only_exact or not same else _wide(called)
         possible = bool(pattern) and not (draft.fed and only_exact)
         offered[pattern] = None
@@ -180,7 +180,7 @@ def offers(draft: Draft) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def can_be_kept(text: str) -> bool:
-    """Whether the words say all: nothing in them stands for something that may be another the next time."""
+    """Tell whether the words say all: nothing in them stands for something that may be another the next time."""
     return _OPEN.search(text) is None
 
 
@@ -211,7 +211,7 @@ def _is_recursive(word: str) -> bool:
 
 
 def _is_exact_only(words: Sequence[str]) -> bool:
-    """Whether a wider approval would hand over more than the person has seen."""
+    """Tell whether a wider approval would hand over more than the person has seen."""
     name = plain_name(words[0].strip("\\\"'"))
     if name in WRAPPERS or name in SHELLS or name in INTERPRETERS or name in _WORD_FOR_WORD or name.startswith("mkfs"):
         return True

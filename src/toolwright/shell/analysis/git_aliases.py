@@ -1,4 +1,4 @@
-"""What git's own settings make of a word that is none of its commands: aliases, read from the files they are in."""
+"""Aliases of git: its settings' meanings of words that are none of its commands, read from the files they are in."""
 
 import posixpath
 import re
@@ -13,9 +13,9 @@ from toolwright.shell.programs.git_options import KNOWN
 SETTINGS = 200_000
 """Bytes of a file of settings that are looked at."""
 FILES = 24
-"""How many files of settings are looked at, with those that they include."""
+"""The most files of settings that are looked at, with those that they include."""
 CHAIN = 16
-"""How many aliases are followed, with those that stand for each other."""
+"""The most aliases that are followed, with those that stand for each other."""
 
 _SECTION = re.compile(r"\s*\[\s*([\w.-]+)[^\]]*\]", re.IGNORECASE)
 _SETTING = re.compile(r"\s*([A-Za-z][\w-]*)\s*=\s*(.*)")
@@ -32,9 +32,9 @@ def commands_behind(text: str, *, home: str, top: str) -> Iterator[str]:
             continue
         aliases = _aliases(home, top) if aliases is None else aliases
         for value in aliases.get(words[1].lower(), ()):
-            found = " ".join([value[1:].strip() if value.startswith("!") else f"git {value}", *words[2:]])
-            waiting.append(found)
-            yield found
+            command = " ".join([value[1:].strip() if value.startswith("!") else f"git {value}", *words[2:]])
+            waiting.append(command)
+            yield command
 
 
 def _aliases(home: str, top: str) -> Mapping[str, Sequence[str]]:
@@ -44,7 +44,7 @@ def _aliases(home: str, top: str) -> Mapping[str, Sequence[str]]:
         folder = git_folder(top)
         common = read_start(posixpath.join(folder, "commondir"), 4096).decode("utf-8", "replace").strip()
         waiting += [posixpath.join(folder, common, "config"), posixpath.join(folder, "config.worktree")]
-    found, seen = defaultdict[str, list[str]](list), dict[str, None]()
+    aliases, seen = defaultdict[str, list[str]](list), dict[str, None]()
     while waiting and len(seen) < FILES:
         place = posixpath.normpath(waiting.pop(0))
         if place in seen:
@@ -52,20 +52,20 @@ def _aliases(home: str, top: str) -> Mapping[str, Sequence[str]]:
         seen[place] = None
         for section, name, value in _read(read_start(place, SETTINGS)):
             if section == "alias":
-                found[name].append(value)
+                aliases[name].append(value)
             elif name == "path":
                 path = f"{home}/{value[2:]}" if value.startswith("~/") else value
                 waiting.append(posixpath.join(posixpath.dirname(place), path))
-    return found
+    return aliases
 
 
 @lru_cache(maxsize=FILES)
 def _read(settings: bytes) -> list[tuple[str, str, str]]:
     """The aliases, and the files that are included."""
-    found, section = list[tuple[str, str, str]](), ""
+    settings_read, section = list[tuple[str, str, str]](), ""
     for line in settings.decode("utf-8", "replace").replace("\\\n", " ").splitlines():
         if opened := _SECTION.match(line):
             section, line = opened[1].lower(), line[opened.end() :]
         if section in ("alias", "include", "includeif") and (setting := _SETTING.match(line)):
-            found.append((section, setting[1].lower(), setting[2].replace('"', "").strip()))
-    return found
+            settings_read.append((section, setting[1].lower(), setting[2].replace('"', "").strip()))
+    return settings_read

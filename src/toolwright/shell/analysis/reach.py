@@ -1,4 +1,4 @@
-"""Where a command line reaches over the network: the addresses it names, and the programs that may reach any."""
+"""The network reach of a command line: the addresses it names, and the programs that may reach any."""
 
 import posixpath
 import re
@@ -31,7 +31,7 @@ _GIT = frozenset(
         " merge-base name-rev check-ignore count-objects reflog branch tag add rm mv restore stash init version help"
     )
 )
-"""What git does by itself, without hooks and without other machines."""
+"""Subcommands that git does by itself, without hooks and without other machines."""
 _REACHES = frozenset((*DOWNLOADS, "ssh", "scp", "sftp", "rsync")) | {
     f"git {name}" for name in ("clone", "fetch", "pull", "push", "ls-remote")
 }
@@ -42,7 +42,7 @@ _DEVICE = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/([^/]+)")
 
 @record(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """What is known of it. Nothing in either means that the line reaches no other machine."""
+    """The known reach of a line. Nothing in either means that the line reaches no other machine."""
 
     known: tuple[str, ...] = ()
     """Programs that do, with the addresses that they are given."""
@@ -68,16 +68,16 @@ def reach_of(analysis: Analysis) -> Reach:
 
 def addresses_of(analysis: Analysis) -> tuple[str, ...]:
     """Return the addresses that programs which fetch are given as whole words."""
-    found = dict[str, None]()
+    addresses = dict[str, None]()
     for command in analysis.commands:
         for words in (command.words, *(text.split() for text in command.implied)):
             if _name(words) in _REACHES:
-                found |= dict.fromkeys(word for word in words[1:] if _URL.fullmatch(word))
-    return tuple(found)
+                addresses |= dict.fromkeys(word for word in words[1:] if _URL.fullmatch(word))
+    return tuple(addresses)
 
 
 def works_alone(analysis: Analysis) -> bool:
-    """Whether all its programs are known, and do nothing but work on files that they are given."""
+    """Tell whether all its programs are known, and do nothing but work on files that they are given."""
     if analysis.verdict != "understood" or analysis.paths("run"):
         return False
     return reach_of(analysis) == _NOWHERE

@@ -1,4 +1,4 @@
-"""What a line runs that lies in files: scripts are read as if typed, copies of programs known by how they begin."""
+"""Files that a line runs: scripts are read as if typed, copies of programs known by how they begin."""
 
 import os
 import posixpath
@@ -12,12 +12,12 @@ from toolwright.shell.analysis.git_aliases import commands_behind
 from toolwright.shell.walk.shells import SHELLS
 
 FILES = 8
-"""How many files one line is followed through."""
+"""The most files that one line is followed through."""
 FOLDERS = ("/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
 BEGINNING = 1024
 """Bytes of a program that tell it from others: what builds it writes a number of its own into them."""
 BINARY = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
-"""How programs begin that are no scripts, on Linux and on macOS."""
+"""Beginnings of programs that are no scripts, on Linux and on macOS."""
 
 
 def suspected_in_files(analysis: Analysis) -> Iterator[str]:
@@ -35,7 +35,7 @@ def suspected_in_files(analysis: Analysis) -> Iterator[str]:
         if posixpath.dirname(real) in FOLDERS or start.startswith(BINARY):
             yield from _by_other_names(path, real, start, analysis)
         elif by_shell or _is_for_a_shell(start):
-            inside = analyse(_text(real), cwd=cwd, home=analysis.home)
+            inside = analyse(_script_text(real), cwd=cwd, home=analysis.home)
             yield from _all_of(inside)
             waiting += [(one, one in inside.touched.get("script", ())) for one in inside.paths("run", "script")]
 
@@ -69,7 +69,7 @@ def is_for_a_shell(path: str) -> bool:
 
 
 def _is_for_a_shell(start: bytes) -> bool:
-    """Whether it says so, or says nothing, which comes to the same."""
+    """Tell whether it says so, or says nothing, which comes to the same."""
     if not start.startswith(b"#!"):
         return b"\0" not in start
     words = start[2:].partition(b"\n")[0].decode("utf-8", "replace").split()
@@ -79,21 +79,21 @@ def _is_for_a_shell(start: bytes) -> bool:
 @lru_cache(maxsize=1)
 def _programs() -> dict[bytes, Sequence[str]]:
     """The machine's programs by how they begin. Looked for once."""
-    found = defaultdict[bytes, list[str]](list)
+    programs = defaultdict[bytes, list[str]](list)
     for folder in FOLDERS:
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     if (start := _start(entry.path)).startswith(BINARY):
-                        found[start].append(entry.name)
+                        programs[start].append(entry.name)
         except OSError:
             continue
-    return dict(found)
+    return dict(programs)
 
 
 def _start(path: str) -> bytes:
     return read_start(path, BEGINNING)
 
 
-def _text(path: str) -> str:
+def _script_text(path: str) -> str:
     return read_start(path, LONGEST).decode("utf-8", "replace").replace("\0", "")

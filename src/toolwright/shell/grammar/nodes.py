@@ -1,4 +1,4 @@
-"""What a command line is made of once it is parsed: words with their parts, and the statements that hold them.
+"""Nodes of a command line that was parsed: words with their parts, and the statements that hold them.
 
 Made for every command line and never compared or printed, so they are kept light.
 """
@@ -24,11 +24,11 @@ class Parameter:
     source: str
     quoted: bool
     operator: str = ""
-    """What follows the name inside the braces, such as `:-` or `%`; `!` and `#` where they come before it."""
+    """The operator behind the name inside the braces, such as `:-` or `%`; `!` and `#` where they come before it."""
     index: "Word | None" = None
     argument: "Word | None" = None
     opaque: bool = False
-    """Whether quotes stand in quotes, of which nobody can say what they leave."""
+    """True if quotes stand in quotes, of which nobody can say what they leave."""
 
 
 @record(slots=True, eq=False, repr=False)
@@ -49,7 +49,7 @@ class Arithmetic:
     parts: "list[Part]"
     quoted: bool = True
     opaque: bool = False
-    """Whether it holds quotes, which calculations hardly ever need and which can hide a subscript."""
+    """True if it holds quotes, which calculations hardly ever need and which can hide a subscript."""
 
 
 Part = Literal | Parameter | Substitution | Arithmetic
@@ -89,7 +89,7 @@ class Redirect:
 
 @record(slots=True, eq=False, repr=False)
 class Statement:
-    """Where a statement stands in the source; what all kinds have in common."""
+    """The start and the end of a statement in the source, which all kinds have in common."""
 
     start: int
     source: str
@@ -101,7 +101,7 @@ class Simple(Statement):
     assignments: list[Assignment]
     words: list[Word]
     declared: list[Assignment] = field(default_factory=list[Assignment])
-    """What `export`, `declare` and their like assign."""
+    """The assignments of `export`, `declare` and their like."""
 
 
 @record(slots=True, eq=False, repr=False)

@@ -310,15 +310,15 @@ class Parser(SimpleParser):
         self.functions.setdefault(name, []).append(body)
         return Function(0, "", [], name, body)
 
-    def name_first_word(self, found: Simple) -> Function | None:
+    def name_first_word(self, simple: Simple) -> Function | None:
         """The function, if the first word of a command turns out to be the name of a new one."""
-        name = found.words[0].bare
+        name = simple.words[0].bare
         if name in _RESERVED_WORDS:
             raise self.problem("Something is out of place")
         match = _CALLED.match(self.text, self.position)
         if match is None:
             return None
-        if not name or found.assignments or found.redirects or not _FUNCTION_NAME.fullmatch(name):
+        if not name or simple.assignments or simple.redirects or not _FUNCTION_NAME.fullmatch(name):
             raise self.problem("A function is not understood")
         self.position = match.end()
         return self._function_body(name)

@@ -8,7 +8,7 @@ import re
 from toolwright.shell.grammar.nodes import Arithmetic, Literal, Parameter, Part, Script, Substitution, Word
 
 DEPTH = 60
-"""How deep substitutions and groups may nest."""
+"""The deepest that substitutions and groups may nest."""
 
 _ASCII = 0x7F
 
@@ -48,11 +48,11 @@ class Scanner:
         self.depth = depth
         self._continued = "\\\n" in text
         self.beyond_posix = False
-        """Whether something was read that plain `sh` takes for something else."""
+        """True if something was read that plain `sh` takes for something else."""
         self._quotes_in_quotes = False
-        """Whether the expansion that is being read has quotes in it and stands in quotes itself."""
+        """True if the expansion that is being read has quotes in it and stands in quotes itself."""
         self._not_arithmetic: set[int] = set()
-        """Where `((` turned out to open two subshells, so that nothing is tried twice."""
+        """Positions where `((` turned out to open two subshells, so that nothing is tried twice."""
 
     def script_until(self, closer: str) -> Script:
         """The script up to `closer`, which is taken too. Parser implements it."""
@@ -228,8 +228,8 @@ class Scanner:
         if self.peek(3) == "$((":
             start = self.position
             self.position += 3
-            if (found := self.arithmetic()) is not None:
-                return found
+            if (calculation := self.arithmetic()) is not None:
+                return calculation
             self.position = start
         return self._substitution("$(", quoted=quoted)
 

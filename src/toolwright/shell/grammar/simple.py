@@ -30,9 +30,9 @@ class SimpleParser(Scanner):
         self._documents: list[Redirect] = []
         """Here-documents that were announced and whose bodies are still to come."""
         self.ends_documents = ""
-        """What may stand right behind the end of a here-document, in a substitution that ends there."""
+        """Characters that may stand right behind the end of a here-document, in a substitution that ends there."""
 
-    def name_first_word(self, found: Simple) -> Statement | None:
+    def name_first_word(self, simple: Simple) -> Statement | None:
         """Called once a command has its first word: a function may begin there. Parser implements it."""
         raise NotImplementedError
 
@@ -59,25 +59,25 @@ class SimpleParser(Scanner):
                 return
 
     def simple(self) -> Statement:
-        found = Simple(0, "", [], [], [])
+        command = Simple(0, "", [], [], [])
         while True:
             self.skip_blanks()
             if self.peek() == "#":
                 break
             if (redirect := self.redirect()) is not None:
-                found.redirects.append(redirect)
-            elif (assignment := self._assignment(found)) is not None:
-                (found.declared if found.words else found.assignments).append(assignment)
+                command.redirects.append(redirect)
+            elif (assignment := self._assignment(command)) is not None:
+                (command.declared if command.words else command.assignments).append(assignment)
             else:
                 word = self.word()
                 if not word.parts:
                     break
-                found.words.append(word)
-                if len(found.words) == 1 and (function := self.name_first_word(found)) is not None:
+                command.words.append(word)
+                if len(command.words) == 1 and (function := self.name_first_word(command)) is not None:
                     return function
-        if self.peek() == "(" or not (found.words or found.assignments or found.redirects):
+        if self.peek() == "(" or not (command.words or command.assignments or command.redirects):
             raise self.problem("Something is out of place")
-        return found
+        return command
 
     def words(self) -> list[Word]:
         words: list[Word] = []
@@ -121,8 +121,8 @@ class SimpleParser(Scanner):
             raise self.problem("A test is not understood")
         return Word(self.text[start : self.position], parts)
 
-    def _assignment(self, found: Simple) -> Assignment | None:
-        if found.words and found.words[0].bare not in DECLARING:
+    def _assignment(self, command: Simple) -> Assignment | None:
+        if command.words and command.words[0].bare not in DECLARING:
             return None
         match = _ASSIGNMENT.match(self.text, self.position)
         if match is None:
@@ -222,7 +222,7 @@ class SimpleParser(Scanner):
         return Word(body, [Literal(body, quoted=True)]) if quoted else self.document_parts(body, start)
 
     def _end_of_document(self, end: str, start: int, operator: str) -> int:
-        """Where the end of a here-document ends that is not a line of its own."""
+        """Return the end of a here-document that ends in a line not its own."""
         while operator == "<<-" and self.text[start : start + 1] == "\t":
             start += 1
         if not self.text.startswith(end, start):

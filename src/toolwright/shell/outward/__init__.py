@@ -1,4 +1,4 @@
-"""What commands do beyond this machine: nothing, here, reads, changes something, or final. `data/` has the programs."""
+"""Acts of commands beyond this machine: nothing, here, reads, changes something, or final. `data/` has the programs."""
 
 from toolwright.shell.outward.behind import acts_behind as acts_behind
 from toolwright.shell.outward.line import LineAct as LineAct

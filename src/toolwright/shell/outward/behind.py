@@ -18,11 +18,11 @@ from toolwright.shell.outward.names import plain_program
 from toolwright.shell.walk.shells import SHELLS
 
 TEXTS = 40
-"""How many scripts, recipes and aliases one line is followed through."""
+"""The most scripts, recipes and aliases that one line is followed through."""
 _PACKAGERS = ("npm", "pnpm", "yarn", "bun", "cnpm")
 _RUN = ("run", "run-script", "rum", "urn")
 FED = 4
-"""How many files are looked at that a shell may be fed."""
+"""The most files that are looked at that a shell may be fed."""
 _LITERAL = re.compile(r"""(['"`])((?:(?!\1)[^\\\n]){2,400})\1""")
 _LIST = re.compile(r"\[[^\[\]]{1,400}\]|\([^()]{1,400}\)")
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
@@ -31,7 +31,7 @@ _RULE = re.compile(r"^([^\s#:=][^:=#]*):(?!=)([^#=]*)$")
 
 def acts_behind(analysis: Analysis) -> dict[str, Act]:
     """Return the strictest act that is behind each command, by the text as it is shown."""
-    found = dict[str, Act]()
+    strictest_acts = dict[str, Act]()
     left = [TEXTS]
     for command in analysis.commands:
         folder = command.folders[0] if len(command.folders) == 1 else ""
@@ -40,8 +40,8 @@ def acts_behind(analysis: Analysis) -> dict[str, Act]:
         ]
         outward = [act for act in acts if act.kind in OUTWARD]
         if outward:
-            found[command.shown] = max(outward, key=lambda act: RANKS[act.kind])
-    return found
+            strictest_acts[command.shown] = max(outward, key=lambda act: RANKS[act.kind])
+    return strictest_acts
 
 
 def _acts_in(text: str, folder: str, around: Analysis, left: list[int]) -> Iterator[Act]:
@@ -61,11 +61,11 @@ def _texts_behind(command: Command, analysis: Analysis, folder: str) -> Iterator
     for path in analysis.paths("script", "run"):
         named = any(posixpath.basename(word) == posixpath.basename(path) for word in words)
         if named and (path in analysis.touched.get("script", ()) or is_for_a_shell(path)):
-            yield _text(path)
+            yield _file_text(path)
     for call in command.calls:
         name = plain_program(call[0]) if call and call[0] else ""
         if name in SHELLS and command.stdin == "":
-            yield from map(_text, analysis.paths("read", "take", "carry")[:FED])
+            yield from map(_file_text, analysis.paths("read", "take", "carry")[:FED])
         if name in (*SHELLS, "eval") and any("$(" in word or "`" in word for word in call):
             yield from _printed(analysis)
         if INTERPRETER.fullmatch(name) and name not in SHELLS:
@@ -81,7 +81,7 @@ def _texts_behind(command: Command, analysis: Analysis, folder: str) -> Iterator
 
 
 def _printed(analysis: Analysis) -> Iterator[str]:
-    """What the line prints, of which a shell may be made to run any."""
+    """Yield the texts that the line prints, of which a shell may be made to run any."""
     for command in analysis.commands:
         for call in command.calls:
             if call and call[0] in ("echo", "printf"):
@@ -98,7 +98,7 @@ def _texts_in_code(arguments: tuple[str, ...]) -> Iterator[str]:
 
 
 def _texts_in_word(word: str) -> Iterator[str]:
-    """What in a word may be a command: what is quoted in it, what follows `=`, and what a `!` stands before."""
+    """Yield what in a word may be a command: what is quoted in it, what follows `=`, and what a `!` stands before."""
     yield from (match[2] for match in _LITERAL.finditer(word) if " " in match[2])
     _, _, value = word.partition("=")
     yield from (text for text in (value.strip("'\""), word.lstrip(":!")) if " " in text)
@@ -110,7 +110,7 @@ def _scripts_of_package(arguments: tuple[str, ...], folder: str) -> Iterator[str
         return
     name = named[1] if named[0] in _RUN and len(named) > 1 else named[0]
     try:
-        scripts = read_json(_text(posixpath.join(folder, "package.json"))).get("scripts")
+        scripts = read_json(_file_text(posixpath.join(folder, "package.json"))).get("scripts")
     except (ValueError, AttributeError):
         return
     for script in (f"pre{name}", name, f"post{name}") if isinstance(scripts, dict) else ():
@@ -122,7 +122,7 @@ def _recipes(arguments: tuple[str, ...], folder: str) -> Iterator[str]:
     """The recipes of the targets that are named, or of the first one, and of what those need."""
     if any(word in ("-C", "-f", "-n", "--dry-run", "--file", "--directory") for word in arguments):
         return
-    texts = (_text(posixpath.join(folder, name)) for name in _MAKEFILES)
+    texts = (_file_text(posixpath.join(folder, name)) for name in _MAKEFILES)
     rules = _rules_in(next(filter(None, texts), ""))
     first = next((name for name in rules if not name.startswith(".")), "")
     wanted = [word for word in arguments if word[:1] != "-" and "=" not in word] or [first]
@@ -139,7 +139,7 @@ def _recipes(arguments: tuple[str, ...], folder: str) -> Iterator[str]:
 
 
 def _rules_in(makefile: str) -> dict[str, tuple[list[str], list[str]]]:
-    """What each target needs, and its lines without the marks of make; `$$` is the shell's `$`."""
+    """Return the needs of each target, and its lines without the marks of make; `$$` is the shell's `$`."""
     rules = dict[str, tuple[list[str], list[str]]]()
     current = list[tuple[list[str], list[str]]]()
     for line in makefile.replace("\\\n", " ").splitlines():
@@ -155,6 +155,6 @@ def _rules_in(makefile: str) -> dict[str, tuple[list[str], list[str]]]:
     return rules
 
 
-def _text(path: str) -> str:
+def _file_text(path: str) -> str:
     real = os.path.realpath(path)
     return read_start(real, LONGEST).decode("utf-8", "replace").replace("\0", "")

@@ -17,20 +17,20 @@ from toolwright.shell.outward.table import Program, program_named, verbs
 from toolwright.shell.outward.words import Words, told_apart
 
 Remote = Callable[[str, bool], Fit]
-"""What a command line does that runs elsewhere; the flag says whether that is another machine."""
+"""A function that judges a command line run elsewhere; the flag says whether that is another machine."""
 
 _LOWERS = ("--dry-run", "--dryrun", "--dry_run", "--help", "-help", "--list-only")
 _NO = ("none", "false", "0", "no")
 _RAISES = ("--force", "--delete", "--prune", "--purge", "--destroy", "--wipe", "--hard", "--reset", "--delete-all")
 HANDED = 8
-"""How many texts are looked at that a program which no table has may run."""
+"""The most texts that are looked at that a program which no table has may run."""
 LONGEST = 1000
 """Characters of such a word, and words of such a command."""
 _STARTS = frozenset({"exec", "run", "--"})
 """Words of an unknown program behind which a command follows."""
 _CONTAINERS = ("docker", "podman", "nerdctl")
 _BY_SHELL = ("@host", "ssh")
-"""What follows there is a line for a shell on the other side; elsewhere it is the words of a command."""
+"""Marks that are followed by a line for a shell on the other side; after others come the words of a command."""
 _TERMINAL = ("-t", "-it", "-ti")
 """Of `docker run` and `docker exec`; elsewhere `-t` takes a word."""
 _VERSION = ("--version", "--help", "-V", "-h", "-help", "-version")
@@ -51,32 +51,34 @@ def act_of(words: Sequence[str], *, stdin: str | None, remote: Remote) -> Act | 
     name, arguments = _program(words)
     program = program_named(name)
     if program is None:
-        if INTERPRETER.fullmatch(name) and (said := of_code(_code_in(arguments, stdin))) is not None:
-            fit, to = said
+        if INTERPRETER.fullmatch(name) and (judged_code := of_code(_code_in(arguments, stdin))) is not None:
+            fit, to = judged_code
             return Act(kind=fit.kind, program=name, words=(name, *fit.words), on=", ".join(to), to=to)
         fits = (
             by_name_of_script(name, arguments),
             by_verb_of_unknown(name, arguments),
             _handed_on(name, arguments, remote),
         )
-        found = max(filter(None, fits), key=lambda fit: RANKS[fit.kind], default=None)
-        return Act(kind=found.kind, program=name, words=(name, *found.words)) if found is not None else None
+        judged = max(filter(None, fits), key=lambda fit: RANKS[fit.kind], default=None)
+        return Act(kind=judged.kind, program=name, words=(name, *judged.words)) if judged is not None else None
     if name in _CONTAINERS and {*arguments[:2]} & {"run", "exec"}:
         arguments = [one for one in arguments if one not in _TERMINAL]
     flags = {one for row in program.rows for token in row.options for one in token.partition("=")[0].split("|")}
     flags |= {*program.listed("lowers"), *program.listed("raises"), *program.listed("reading")}
     takes = program.listed("values")
-    given = told_apart(arguments, takes, flags - set(takes))
-    fit = _fit(name, program, given, stdin=stdin, remote=remote)
-    fit = _by_options(program, given, fit)
-    to = places_in(name, program, given) if fit.kind in OUTWARD else ()
+    sorted_words = told_apart(arguments, takes, flags - set(takes))
+    fit = _fit(name, program, sorted_words, stdin=stdin, remote=remote)
+    fit = _by_options(program, sorted_words, fit)
+    to = places_in(name, program, sorted_words) if fit.kind in OUTWARD else ()
     foreign = program.has("texts") and fit.kind in OUTWARD
     words = (name, *fit.words)
-    return Act(kind=fit.kind, program=name, words=words, on=_target(name, program, given), to=to, foreign=foreign)
+    return Act(
+        kind=fit.kind, program=name, words=words, on=_target(name, program, sorted_words), to=to, foreign=foreign
+    )
 
 
 def _handed_on(name: str, arguments: Sequence[str], remote: Remote) -> Fit | None:
-    """What a program that no table has may run for its caller: words that are a command, or a word that holds one."""
+    """Judge what a program that no table has may run for its caller: words that are a command, or one that holds it."""
     if not is_unknown(name):
         return None
     texts = islice(_handed_texts(arguments), HANDED)
@@ -95,8 +97,8 @@ def _handed_texts(arguments: Sequence[str]) -> Iterator[str]:
 
 def _code_in(arguments: Sequence[str], stdin: str | None) -> str:
     """The code in the words of an interpreter, or what it is fed."""
-    given = [code for option, code in pairwise(arguments) if option in CODE]
-    return "\n".join(given) if given else (stdin or "")
+    codes = [code for option, code in pairwise(arguments) if option in CODE]
+    return "\n".join(codes) if codes else (stdin or "")
 
 
 def _program(words: Sequence[str]) -> tuple[str, Sequence[str]]:
@@ -108,9 +110,9 @@ def _program(words: Sequence[str]) -> tuple[str, Sequence[str]]:
         return (plain_program(rest[0]), rest[1:]) if rest else (name, arguments)
     if INTERPRETER.fullmatch(name) and not any(one in ("-c", "-e") for one in arguments[:2]):
         place = next((at for at, one in enumerate(arguments) if not one.startswith("-")), len(arguments))
-        told = arguments[place] if place < len(arguments) else ""
-        if is_script(told) or (name not in _RUNNING and program_named(told) is not None):
-            return told, arguments[place + 1 :]
+        script = arguments[place] if place < len(arguments) else ""
+        if is_script(script) or (name not in _RUNNING and program_named(script) is not None):
+            return script, arguments[place + 1 :]
     return (words[0] if is_script(words[0]) else name), arguments
 
 
@@ -137,7 +139,7 @@ def _fit(name: str, program: Program, words: Words, *, stdin: str | None, remote
 
 
 def _taking_away(program: Program, words: Words) -> Fit | None:
-    """What a subcommand takes away by its own words, of a program whose other subcommands are changes."""
+    """Judge a subcommand that takes something away by its own words, of a program whose others are changes."""
     fit = by_verbs(program, words) if program.otherwise == "changes" else None
     named = fit.words[-1] if fit is not None and fit.kind == "final" else ""
     return fit if named and not set(named) & set("./:=") else None
@@ -148,8 +150,8 @@ def _of_scripts(program: Program, words: Words, row: Fit | None) -> Fit | None:
     named = words.operands[1:] if words.operands[:1] and words.operands[0] in runs else ()
     if not named and (row is None or row.kind == "here"):
         named = words.operands[:1] if "*" not in runs else words.operands
-    found = [fit for one in named if (fit := by_name_of_script(one, (), plain=True)) is not None]
-    return max(found, key=lambda fit: RANKS[fit.kind], default=None)
+    fits = [fit for one in named if (fit := by_name_of_script(one, (), plain=True)) is not None]
+    return max(fits, key=lambda fit: RANKS[fit.kind], default=None)
 
 
 def _behind(program: Program, words: Words, *, stdin: str | None, remote: Remote) -> Fit | None:
@@ -160,16 +162,16 @@ def _behind(program: Program, words: Words, *, stdin: str | None, remote: Remote
             if list(words.operands[:start]) != (head if start else []):
                 continue
             start += skipped
-            if elsewhere and not words.operands[start:] and (told := words.values("--command", "-C")):
-                there = remote(told[-1], elsewhere)
+            if elsewhere and not words.operands[start:] and (lines := words.values("--command", "-C")):
+                there = remote(lines[-1], elsewhere)
                 return Fit(kind=there.kind, words=(*words.operands[: start - skipped], *there.words))
             if elsewhere and not words.operands[start:] and stdin:
                 return Fit(kind=strictest([remote(stdin, elsewhere).kind, "changes"]), words=words.operands[:1])
             if not words.operands[start:]:
                 # what is said in a session there is not seen
                 return Fit(kind="changes" if elsewhere else "here", words=words.operands[:1])
-            given = words.given[words.places[start] :]
-            line = shlex.join(given) if len(given) > 1 and skipped and head[-1] not in _BY_SHELL else " ".join(given)
+            rest = words.given[words.places[start] :]
+            line = shlex.join(rest) if len(rest) > 1 and skipped and head[-1] not in _BY_SHELL else " ".join(rest)
             feed = "" if stdin is None else f" <<< {shlex.quote(stdin)}" if stdin else " < /dev/stdin"
             there = remote(line + feed, elsewhere)
             kind = strictest([there.kind, "changes"]) if stdin is not None and elsewhere else there.kind
@@ -224,8 +226,8 @@ def _by_options(program: Program, words: Words, fit: Fit) -> Fit:
 
 
 def _target(name: str, program: Program, words: Words) -> str:
-    """What it acts on: the kind of thing, and which one where the words say it."""
-    shown = [f"{one.name} {one.value}" for one in words.options if one.name in program.listed("shows") and one.value]
+    """Return what it acts on: the kind of thing, and which one where the words say it."""
+    values = [f"{one.name} {one.value}" for one in words.options if one.name in program.listed("shows") and one.value]
     if program.has("http"):
         named = [] if program.on else hosts(words)
         return ", ".join(named) or program.on or ("this machine" if is_here(words.operands) else "a server")
@@ -233,4 +235,4 @@ def _target(name: str, program: Program, words: Words) -> str:
         return f"the machine {words.operands[0].rpartition('@')[2]}"
     if name == "git" and len(words.operands) > 1 and words.operands[0] == "push":
         return f"the remote {words.operands[1]}"
-    return f"{program.on} ({', '.join(shown)})" if shown and program.on else program.on
+    return f"{program.on} ({', '.join(values)})" if values and program.on else program.on

@@ -1,4 +1,4 @@
-"""What code on a command line, or fed to an interpreter, does beyond this machine: requests and mail that it sends."""
+"""Acts of code, on a command line or fed to an interpreter, beyond this machine: requests and mail that it sends."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""What a client of web services does: by its method, its body, and whether it talks to this machine."""
+"""Acts of a client of web services: by its method, its body, and whether it talks to this machine."""
 
 import re
 from collections.abc import Sequence
@@ -34,13 +34,13 @@ def by_method(program: Program, words: Words, *, fed: bool) -> Fit:
 
 
 def calls_http(program: Program, words: Words) -> bool:
-    """Whether the call is one of a web service: of a forge's client, only those of its `api`."""
+    """Tell whether the call is one of a web service: of a forge's client, only those of its `api`."""
     commands = [one for one in program.listed("http") if one[0] != "-" and one != "word"]
     return not commands or words.operands[:1] == tuple(commands)
 
 
 def is_here(urls: Sequence[str]) -> bool:
-    """Whether some of the words are addresses of this machine, and none is of another."""
+    """Tell whether some of the words are addresses of this machine, and none is of another."""
     return any(map(_LOOPBACK.match, urls)) and not any(_ADDRESS.match(url) for url in urls if not _LOOPBACK.match(url))
 
 
@@ -57,9 +57,9 @@ def _method(program: Program, words: Words, *, fed: bool) -> tuple[str, tuple[st
     named = program.listed("http")
     if "word" in named and words.operands and _METHOD.fullmatch(words.operands[0]):
         return words.operands[0].upper(), words.operands[:1]
-    given = words.values(*named)
-    if given:
-        return given[-1].upper(), (next(name for name in named if words.has(name)), given[-1])
+    methods = words.values(*named)
+    if methods:
+        return methods[-1].upper(), (next(name for name in named if words.has(name)), methods[-1])
     if any(fits_option(one, words.options) for one in program.listed("reading")):
         return "GET", ()
     body = next(

@@ -21,7 +21,7 @@ _RUNS_TEXT = re.compile(r"-\w*c")
 """The option by which a shell runs its next word, whose commands are among the line's."""
 _DEVICE = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/")
 DEEPEST = 4
-"""How many machines one behind the other are followed."""
+"""The most machines one behind the other that are followed."""
 _RUN_FILES = names("git npm pnpm yarn bun cnpm make gmake")
 RUN_TEXTS = names("awk gawk mawk nawk vi vim nvim ex view emacs tar gtar bsdtar zip gdb expect nix-shell")
 """Programs that run commands which stand in a word of theirs."""
@@ -42,31 +42,31 @@ class LineAct:
 
 
 def acts_of(analysis: Analysis, *, depth: int = 0) -> tuple[LineAct, ...]:
-    """What each command does beyond this machine, where anything is known of it."""
-    found = list[LineAct]()
+    """Return the act of each command beyond this machine, where anything is known of it."""
+    acts_found = list[LineAct]()
     for command in analysis.commands:
         acts = [act for _, act in _of_calls(command, depth)]
         acts += _device_acts(analysis) if command is analysis.commands[-1] else []
         if acts:
-            found.append(LineAct(command=command, act=max(acts, key=lambda act: RANKS[act.kind])))
-    return tuple(found)
+            acts_found.append(LineAct(command=command, act=max(acts, key=lambda act: RANKS[act.kind])))
+    return tuple(acts_found)
 
 
 def acts_by_text(analysis: Analysis) -> dict[str, Act]:
     """Return the acts that reach beyond this machine, by the texts that are judged; the strictest where two agree."""
-    found = dict[str, Act]()
+    by_text = dict[str, Act]()
     for command in analysis.commands:
         texts = (command.shown, *command.implied)
         for number, (call, act) in enumerate(_of_calls(command, 0)):
             text = " ".join(call)
             named = [text] if text in texts else [command.shown]
             named += [command.shown] if number == 0 and call == command.words else []
-            for one in named if act.kind in OUTWARD else ():
-                if one not in found or RANKS[act.kind] > RANKS[found[one].kind]:
-                    found[one] = act
+            for name in named if act.kind in OUTWARD else ():
+                if name not in by_text or RANKS[act.kind] > RANKS[by_text[name].kind]:
+                    by_text[name] = act
     for act in _device_acts(analysis) if analysis.commands else ():
-        found = with_stricter(found, {analysis.commands[-1].shown: act})
-    return found
+        by_text = with_stricter(by_text, {analysis.commands[-1].shown: act})
+    return by_text
 
 
 def may_run_files(analysis: Analysis) -> bool:
@@ -88,11 +88,11 @@ def with_stricter(acts: dict[str, Act], others: dict[str, Act]) -> dict[str, Act
 
 
 def _device_acts(analysis: Analysis) -> list[Act]:
-    """What the line says to hosts by the shell's own means: `> /dev/tcp/host/80`."""
+    """Return the acts on hosts by the shell's own means: `> /dev/tcp/host/80`."""
     read, written = analysis.paths("read", "take", "carry"), analysis.paths("write")
     touched: tuple[tuple[ActClass, Sequence[str]], ...] = (("reads", read), ("changes", written))
-    found = [(kind, match) for kind, paths in touched for path in paths if (match := _DEVICE.match(path))]
-    return [Act(kind=kind, on=match[1], to=(match[1],)) for kind, match in found if not is_loopback(match[1])]
+    devices = [(kind, match) for kind, paths in touched for path in paths if (match := _DEVICE.match(path))]
+    return [Act(kind=kind, on=match[1], to=(match[1],)) for kind, match in devices if not is_loopback(match[1])]
 
 
 def _of_calls(command: Command, depth: int) -> Iterator[tuple[tuple[str, ...], Act]]:
@@ -108,7 +108,7 @@ def _act(call: tuple[str, ...], command: Command, depth: int) -> Act | None:
 
 
 def _remote(text: str, elsewhere: bool, depth: int) -> Fit:
-    """What a line does that runs on another machine, where nothing is kept to take it back from."""
+    """Judge a line that runs on another machine, where nothing is kept to take it back from."""
     if depth == DEEPEST:
         return Fit(kind="changes")
     analysis = analyse(text, cwd="/", home="/root")

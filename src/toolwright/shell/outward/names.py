@@ -43,20 +43,20 @@ def plain_program(text: str) -> str:
 
 
 def is_script(text: str) -> bool:
-    """Whether the name is a script's, which no table has."""
+    """Tell whether the name is a script's, which no table has."""
     return _SCRIPT.fullmatch(posixpath.basename(text)) is not None and posixpath.basename(text) != "manage.py"
 
 
 def by_name_of_script(name: str, arguments: Sequence[str], *, plain: bool = False) -> Fit | None:
-    """What a script, or a target of a runner such as `make`, is called: `deploy-prod`, `release`.
+    """Judge a script, or a target of a runner such as `make`, by its name: `deploy-prod`, `release`.
 
     `plain` says that the name is a script's for certain.
     """
     if not plain and posixpath.basename(name) in _RUNNERS:
         if any(one in _DRY for one in arguments):
             return None
-        found = [fit for one in arguments if one[:1] != "-" and "=" not in one and (fit := _told_by(one))]
-        return max(found, key=lambda fit: fit.kind == "final", default=None)
+        fits = [fit for one in arguments if one[:1] != "-" and "=" not in one and (fit := _told_by(one))]
+        return max(fits, key=lambda fit: fit.kind == "final", default=None)
     if not plain and not is_script(name) and "/" not in name:
         return None
     if any(one in _DRY for one in arguments):
@@ -65,12 +65,12 @@ def by_name_of_script(name: str, arguments: Sequence[str], *, plain: bool = Fals
 
 
 def is_unknown(name: str) -> bool:
-    """Whether no table of the analysis has a program."""
+    """Tell whether no table of the analysis has a program."""
     return not (is_listed(name) or name in BUILTINS or name in WRAPPERS or name in SHELLS)
 
 
 def by_verb_of_unknown(name: str, arguments: Sequence[str]) -> Fit | None:
-    """What a program does that no table has, by a subcommand that can hardly mean anything on this machine."""
+    """Judge a program that no table has, by a subcommand that can hardly mean anything on this machine."""
     if not is_unknown(name) or any(one in _DRY and one != "-n" for one in arguments):
         return None
     for place, word in enumerate(arguments[:_DEEPEST], 1):

@@ -1,4 +1,4 @@
-"""What a query does: statements of SQL, and scripts of document stores."""
+"""Acts of queries: statements of SQL, and scripts of document stores."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Which row of a program's data fits a call best, and what its verbs say where none does."""
+"""The row of a program's data that fits a call best, and the meaning of its verbs where none does."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ REMOTE = re.compile(r"[^/\s]+:(?!$)|[a-z][a-z0-9+.-]*://|[^/\s]+:$")
 _DEEPEST = 6
 """Among how many operands a verb is looked for."""
 _OPTION = 2
-"""How much an option says, in words: `rsync -d` is more than where to."""
+"""The weight of an option, in words: `rsync -d` is more than where to."""
 _VERSION = ("--version",)
 _PARTS = re.compile(r"[-_.]|(?<=[a-z])(?=[A-Z])")
 
@@ -29,14 +29,14 @@ class Fit:
 
 def by_rows(program: Program, words: Words, *, fed: bool) -> Fit | None:
     """The row that says most, the strictest of equals; over all ways to read the options, the strictest."""
-    found = [fit for reading in words.readings() if (fit := _best(program, reading, fed=fed)) is not None]
-    return max(found, key=lambda fit: RANKS[fit.kind], default=None)
+    fits = [fit for reading in words.readings() if (fit := _best(program, reading, fed=fed)) is not None]
+    return max(fits, key=lambda fit: RANKS[fit.kind], default=None)
 
 
 def by_verbs(program: Program, words: Words) -> Fit | None:
-    """What the subcommand's own words say; None where they say nothing."""
-    found = [fit for reading in words.readings() if (fit := _verb(program, reading)) is not None]
-    return max(found, key=lambda fit: RANKS[fit.kind], default=None)
+    """Judge by the subcommand's own words; None where they say nothing."""
+    fits = [fit for reading in words.readings() if (fit := _verb(program, reading)) is not None]
+    return max(fits, key=lambda fit: RANKS[fit.kind], default=None)
 
 
 def _best(program: Program, words: Words, *, fed: bool) -> Fit | None:
@@ -64,12 +64,12 @@ def _named(row: Row, options: Sequence[Option]) -> Iterator[str]:
 
 
 def _weight(part: str) -> float:
-    """How much a part says: a word more than a wildcard."""
+    """Return the weight of a part: a word more than a wildcard."""
     return 0.0 if part in ("*", "..") else 0.5 if part == "$" else 0.9 if "*" in part else 1.0
 
 
 def _end(parts: Sequence[str], operands: Sequence[str], *, any_case: bool) -> int:
-    """How many operands the parts take up; -1 if they do not fit."""
+    """Count the operands that the parts take up; -1 if they do not fit."""
     if parts == ("*",):
         return 0
     place = 0
@@ -94,7 +94,7 @@ def _fits(part: str, operand: str, *, any_case: bool) -> bool:
 
 
 def fits_option(part: str, options: Sequence[Option]) -> bool:
-    """Whether one of the options is meant: `-a|--all`, or with a value, `-m=ping|setup`."""
+    """Tell whether one of the options is meant: `-a|--all`, or with a value, `-m=ping|setup`."""
     name, equals, values = part.partition("=")
     if equals and "|" not in name:
         return any(
@@ -112,9 +112,9 @@ def _verb(program: Program, words: Words) -> Fit | None:
     if operands and (kind := table.first.get(operands[0])):
         return Fit(kind=kind, words=operands[:1])
     for place, operand in enumerate(operands, 1):
-        told = operand.rpartition(":")[2]
-        parts = _PARTS.split(told.lower() if "-" in told or "_" in told else told)
-        for word in (told, parts[0].lower(), parts[-1].lower()):
+        verb = operand.rpartition(":")[2]
+        parts = _PARTS.split(verb.lower() if "-" in verb or "_" in verb else verb)
+        for word in (verb, parts[0].lower(), parts[-1].lower()):
             if kind := table.any.get(word):
                 return Fit(kind=kind, words=operands[:place])
     named = next((kind for one in operands if (kind := table.last.get(one))), None)

@@ -39,7 +39,7 @@ class Row:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Program:
-    """What is known of a program that may act outside."""
+    """The section of a program that may act outside."""
 
     rows: tuple[Row, ...] = ()
     otherwise: ActClass | None = None
@@ -65,7 +65,7 @@ class Verbs:
 
 
 def program_named(name: str) -> Program | None:
-    """What is known of the program; None where it is in no table."""
+    """Return the section of the program; None where it is in no table."""
     lines = _sections().get(name)
     return _program(lines) if lines is not None else None
 
@@ -73,7 +73,7 @@ def program_named(name: str) -> Program | None:
 @cache
 def verbs() -> Verbs:
     """The words that subcommands of any program go by."""
-    sections = dict(_split(_text("verbs.txt")))
+    sections = dict(_split(_data_text("verbs.txt")))
     return Verbs(first=_verbs(sections["first"]), any=_verbs(sections["any"]), last=_verbs(sections["last"]))
 
 
@@ -84,15 +84,15 @@ def _verbs(lines: tuple[tuple[str, str], ...]) -> dict[str, ActClass]:
 @cache
 def _sections() -> Mapping[str, tuple[tuple[str, str], ...]]:
     """The lines of every program's section, by its name."""
-    found = dict[str, tuple[tuple[str, str], ...]]()
+    sections = dict[str, tuple[tuple[str, str], ...]]()
     for path in sorted(files(__package__).joinpath("data").iterdir(), key=lambda one: one.name):
         if path.name != "verbs.txt":
             for names, lines in _split(path.read_text("utf-8")):
-                found.update(dict.fromkeys(names.split(), lines))
-    return found
+                sections.update(dict.fromkeys(names.split(), lines))
+    return sections
 
 
-def _text(name: str) -> str:
+def _data_text(name: str) -> str:
     return files(__package__).joinpath("data", name).read_text("utf-8")
 
 
@@ -118,7 +118,7 @@ def _split(text: str) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
 
 
 _LINE = 2
-"""How far the lines of a section are indented; those that go on with one are further in."""
+"""The indent of the lines of a section; those that go on with one are further in."""
 
 
 @cache

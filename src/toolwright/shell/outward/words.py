@@ -21,11 +21,11 @@ class Words:
     operands: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
     loose: frozenset[int] = frozenset()
-    """Which operands follow an option that is in no list, so that they may be its value."""
+    """Places of operands that follow an option that is in no list, so that they may be its value."""
     places: tuple[int, ...] = ()
-    """Where among the words each operand stands."""
+    """The place of each operand among the words."""
     leading: int = 0
-    """How many operands come before the first option that follows one."""
+    """The number of operands that come before the first option that follows one."""
     given: tuple[str, ...] = ()
 
     def has(self, *names: str) -> bool:
@@ -66,11 +66,11 @@ def told_apart(arguments: Sequence[str], takes: Collection[str], flags: Collecti
             after_unknown = False
         else:
             leading = len(operands) if leading < 0 and operands else leading
-            found, waits, known = _options(word, takes, flags)
+            new_options, waits, known = _options(word, takes, flags)
             if waits and position + 1 < len(arguments):
                 position += 1
-                found[-1] = Option(found[-1].name, arguments[position])
-            options += found
+                new_options[-1] = Option(new_options[-1].name, arguments[position])
+            options += new_options
             after_unknown = not known
         position += 1
     return Words(
@@ -92,11 +92,11 @@ def _options(word: str, takes: Collection[str], flags: Collection[str]) -> tuple
         return [Option(word)], True, True
     if word[1] == "-" or word in flags:
         return [Option(word)], False, word in flags
-    found = [Option(word)] if len(word) > len("-x") else []
+    letters = [Option(word)] if len(word) > len("-x") else []
     for place, letter in enumerate(word[1:], 1):
-        one = f"-{letter}"
-        if one in takes:
+        option = f"-{letter}"
+        if option in takes:
             rest = word[place + 1 :]
-            return [*found, Option(one, rest or None)], not rest, True
-        found.append(Option(one))
-    return found, False, found[-1].name in flags
+            return [*letters, Option(option, rest or None)], not rest, True
+        letters.append(Option(option))
+    return letters, False, letters[-1].name in flags

@@ -17,31 +17,31 @@ _COMPRESS = (
 )
 
 
-def compress(found: Effects, arguments: Sequence[Field]) -> None:
+def compress(effects: Effects, arguments: Sequence[Field]) -> None:
     """`gzip` and its like put another file in place of the one they are given."""
-    _compress(found, arguments, keeps=False)
+    _compress(effects, arguments, keeps=False)
 
 
-def compress_beside(found: Effects, arguments: Sequence[Field]) -> None:
+def compress_beside(effects: Effects, arguments: Sequence[Field]) -> None:
     """`zstd` and its like leave the file that they are given, unless they are told to remove it."""
-    _compress(found, arguments, keeps=True)
+    _compress(effects, arguments, keeps=True)
 
 
-def _compress(found: Effects, arguments: Sequence[Field], *, keeps: bool) -> None:
-    given = take_options(found, "gzip", arguments, _COMPRESS)
-    found.touch("read", *given.operands)
-    if given.has("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"):
+def _compress(effects: Effects, arguments: Sequence[Field], *, keeps: bool) -> None:
+    parsed = take_options(effects, "gzip", arguments, _COMPRESS)
+    effects.touch("read", *parsed.operands)
+    if parsed.has("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"):
         return
-    found.touch("write", *given.operands)
-    found.touch("write", *(wider(one, ".*") for one in given.operands))
-    found.touch("write", *(_without_ending(one) for one in given.operands if one.exact))
-    for suffix in given.values("-S", "--suffix"):
-        found.touch("write", *(wider(one, suffix.spelled) for one in given.operands))
-    found.touch("within", *(given.operands if given.has("-r", "--recursive") else ()))
-    if given.has("--rm"):
-        found.remove(*given.operands)
-    elif not keeps and not given.has("-k", "--keep"):
-        found.touch("delete", *given.operands)
+    effects.touch("write", *parsed.operands)
+    effects.touch("write", *(wider(one, ".*") for one in parsed.operands))
+    effects.touch("write", *(_without_ending(one) for one in parsed.operands if one.exact))
+    for suffix in parsed.values("-S", "--suffix"):
+        effects.touch("write", *(wider(one, suffix.spelled) for one in parsed.operands))
+    effects.touch("within", *(parsed.operands if parsed.has("-r", "--recursive") else ()))
+    if parsed.has("--rm"):
+        effects.remove(*parsed.operands)
+    elif not keeps and not parsed.has("-k", "--keep"):
+        effects.touch("delete", *parsed.operands)
 
 
 def _without_ending(argument: Field) -> Field:
@@ -78,33 +78,33 @@ _TAR = (
 )
 
 
-def tar(found: Effects, arguments: Sequence[Field]) -> None:
+def tar(effects: Effects, arguments: Sequence[Field]) -> None:
     if arguments and arguments[0].exact and not arguments[0].text.startswith("-"):
         arguments = _with_dashes(arguments[0].text, arguments[1:])
-    given = take_options(found, "tar", arguments, _TAR)
-    if any("e" in one.text.rpartition(one.text[1:2] or "/")[2] for one in given.values("--transform", "--xform")):
-        found.doubts.append("`tar --transform` can run the names it makes.")
-    archives, folders = given.values("-f", "--file"), given.values("-C", "--directory")
+    parsed = take_options(effects, "tar", arguments, _TAR)
+    if any("e" in one.text.rpartition(one.text[1:2] or "/")[2] for one in parsed.values("--transform", "--xform")):
+        effects.doubts.append("`tar --transform` can run the names it makes.")
+    archives, folders = parsed.values("-f", "--file"), parsed.values("-C", "--directory")
     if any(":" in one.spelled for one in archives):
-        found.doubts.append(Contained("`tar` reaches an archive on another machine by a program of its own choice."))
-    extracts, lists = given.has("-x", "--extract", "--get"), given.has("-t", "--list", "-d", "--diff", "--compare")
-    found.touch("read" if extracts or lists else "write", *(one for one in archives if one.text != "-"))
+        effects.doubts.append(Contained("`tar` reaches an archive on another machine by a program of its own choice."))
+    extracts, lists = parsed.has("-x", "--extract", "--get"), parsed.has("-t", "--list", "-d", "--diff", "--compare")
+    effects.touch("read" if extracts or lists else "write", *(one for one in archives if one.text != "-"))
     starts = _one_after_the_other(folders)
-    if extracts and not given.has("-O", "--to-stdout"):
-        found.touch("write", *(starts or [literal(".")]))
-        found.touch("within", *(starts or [literal(".")]))
+    if extracts and not parsed.has("-O", "--to-stdout"):
+        effects.touch("write", *(starts or [literal(".")]))
+        effects.touch("within", *(starts or [literal(".")]))
         return
     if lists or extracts:
         return
-    found.touch("look", *starts)
-    packed = [_below(start, one) for one in given.operands for start in starts or [literal(".")]]
-    found.touch("take", *packed)
-    if given.has("--remove-files"):
-        found.remove(*packed)
+    effects.touch("look", *starts)
+    packed = [_below(start, one) for one in parsed.operands for start in starts or [literal(".")]]
+    effects.touch("take", *packed)
+    if parsed.has("--remove-files"):
+        effects.remove(*packed)
 
 
 def _one_after_the_other(folders: Sequence[Field]) -> list[Field]:
-    """Where each `-C` leads: from where the one before it has led."""
+    """Return where each `-C` leads: from where the one before it has led."""
     reached = list(folders[:1])
     for folder in folders[1:]:
         known = reached[-1].exact and folder.exact
@@ -129,25 +129,25 @@ _ZIP = (
 )
 
 
-def unzip(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "unzip", arguments, _UNZIP)
-    found.touch("read", *at_start(given.operands))
-    if not given.has("-l", "-t", "-p", "-z", "-Z", "-v"):
-        found.touch("write", *(given.values("-d") or [literal(".")]))
-        found.touch("within", *(given.values("-d") or [literal(".")]))
+def unzip(effects: Effects, arguments: Sequence[Field]) -> None:
+    parsed = take_options(effects, "unzip", arguments, _UNZIP)
+    effects.touch("read", *at_start(parsed.operands))
+    if not parsed.has("-l", "-t", "-p", "-z", "-Z", "-v"):
+        effects.touch("write", *(parsed.values("-d") or [literal(".")]))
+        effects.touch("within", *(parsed.values("-d") or [literal(".")]))
 
 
-def zip_files(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "zip", arguments, _ZIP)
-    sources = after_start(given.operands)
-    archives = at_start(given.operands)
-    found.touch("write", *archives)
-    found.touch("write", *(wider(one, ".zip") for one in archives if not one.spelled.endswith(".zip")))
-    found.touch("take", *sources)
-    lists = given.values("-i", "-x", "--include", "--exclude")
-    found.touch("read", *(tail(one, 1) for one in lists if one.spelled.startswith("@")))
-    if given.has("-m", "--move"):
-        found.remove(*sources)
+def zip_files(effects: Effects, arguments: Sequence[Field]) -> None:
+    parsed = take_options(effects, "zip", arguments, _ZIP)
+    sources = after_start(parsed.operands)
+    archives = at_start(parsed.operands)
+    effects.touch("write", *archives)
+    effects.touch("write", *(wider(one, ".zip") for one in archives if not one.spelled.endswith(".zip")))
+    effects.touch("take", *sources)
+    lists = parsed.values("-i", "-x", "--include", "--exclude")
+    effects.touch("read", *(tail(one, 1) for one in lists if one.spelled.startswith("@")))
+    if parsed.has("-m", "--move"):
+        effects.remove(*sources)
 
 
 _SEVEN = re.compile(
@@ -157,52 +157,52 @@ _SEVEN = re.compile(
 _SEVEN_PACKS = frozenset({"a", "u", "d", "rn"})
 
 
-def seven_zip(found: Effects, arguments: Sequence[Field]) -> None:
+def seven_zip(effects: Effects, arguments: Sequence[Field]) -> None:
     """`7z`: a letter says what is done to the archive that the next word names."""
     words = [one for one in arguments if not one.spelled.startswith(("-", "@"))]
     options = [one for one in arguments if one.spelled.startswith("-")]
     strange = [one.spelled for one in options if not one.exact or not _SEVEN.fullmatch(one.text)]
     what = words[0].text if words else ""
     if strange or what not in {*_SEVEN_PACKS, "e", "x", "l", "t", "i", "b", "h", ""}:
-        found.doubts.append(
+        effects.doubts.append(
             Contained(f"`{' '.join(['7z', what, *strange])}` is not among what is known to be harmless.")
         )
-    found.touch("read", *(tail(one, 1) for one in arguments if one.spelled.startswith("@")))
+    effects.touch("read", *(tail(one, 1) for one in arguments if one.spelled.startswith("@")))
     archives, files = at_start(words[1:]), after_start(words[1:])
     if what in _SEVEN_PACKS:
-        found.touch("write", *archives, *(wider(one, ".*") for one in archives))
-        found.touch("take", *(files if what in ("a", "u") else ()))
+        effects.touch("write", *archives, *(wider(one, ".*") for one in archives))
+        effects.touch("take", *(files if what in ("a", "u") else ()))
         if any(one.text == "-sdel" for one in options):
-            found.remove(*(files or [literal(".")]))
+            effects.remove(*(files or [literal(".")]))
     else:
-        found.touch("read", *(words[1:] if what == "h" else archives))
+        effects.touch("read", *(words[1:] if what == "h" else archives))
     if what in ("e", "x") and not any(one.text == "-so" for one in options):
         folders = [tail(one, 2) for one in options if one.text.startswith("-o")] or [literal(".")]
-        found.touch("write", *folders)
-        found.touch("within", *folders)
+        effects.touch("write", *folders)
+        effects.touch("within", *folders)
 
 
 _RAR_DELETES = ("-df", "-dr", "-dw")
 
 
-def rar(found: Effects, arguments: Sequence[Field]) -> None:
+def rar(effects: Effects, arguments: Sequence[Field]) -> None:
     """`rar` and `unrar`: `m` packs and deletes; `x` unpacks to the last word if it ends in a slash."""
     words = [one for one in arguments if not one.spelled.startswith(("-", "@"))]
     what = words[0].text if words else ""
     archives, files = at_start(words[1:]), after_start(words[1:])
     deletes = what in ("m", "mf") or any(one.text in _RAR_DELETES for one in arguments)
     if what in ("l", "lb", "lt", "v", "vb", "vt", "t", "p", ""):
-        found.touch("read", *archives)
+        effects.touch("read", *archives)
     elif what in ("x", "e"):
         folders = [one for one in at_end(files) if one.spelled.endswith("/")] or [literal(".")]
-        found.touch("read", *archives)
-        found.touch("write", *folders)
-        found.touch("within", *folders)
+        effects.touch("read", *archives)
+        effects.touch("write", *folders)
+        effects.touch("within", *folders)
     else:
-        found.touch("write", *archives, *(wider(one, ".*") for one in archives))
-        found.touch("take", *files)
+        effects.touch("write", *archives, *(wider(one, ".*") for one in archives))
+        effects.touch("take", *files)
     if deletes:
-        found.remove(*(files or [literal(".")]))
+        effects.remove(*(files or [literal(".")]))
 
 
 _CPIO = (
@@ -213,33 +213,33 @@ _CPIO = (
 )
 
 
-def cpio(found: Effects, arguments: Sequence[Field]) -> None:
+def cpio(effects: Effects, arguments: Sequence[Field]) -> None:
     """`cpio` packs what it is fed the names of, and unpacks into the folder that it is in."""
-    given = take_options(found, "cpio", arguments, _CPIO)
-    packs, passes = given.has("-o", "--create"), given.has("-p", "--pass-through")
-    found.touch("write" if packs else "read", *given.values("-F", "--file"))
+    parsed = take_options(effects, "cpio", arguments, _CPIO)
+    packs, passes = parsed.has("-o", "--create"), parsed.has("-p", "--pass-through")
+    effects.touch("write" if packs else "read", *parsed.values("-F", "--file"))
     if packs or passes:
-        found.doubts.append(Contained("`cpio` copies the files whose names it is fed."))
+        effects.doubts.append(Contained("`cpio` copies the files whose names it is fed."))
     if passes:
-        found.touch("write", *at_end(given.operands))
-        found.touch("within", *at_end(given.operands))
-    elif not packs and not given.has("-t", "--list"):
-        folders = given.values("-D", "--directory") or [literal(".")]
-        found.touch("write", *folders)
-        found.touch("within", *folders)
+        effects.touch("write", *at_end(parsed.operands))
+        effects.touch("within", *at_end(parsed.operands))
+    elif not packs and not parsed.has("-t", "--list"):
+        folders = parsed.values("-D", "--directory") or [literal(".")]
+        effects.touch("write", *folders)
+        effects.touch("within", *folders)
 
 
-def jar(found: Effects, arguments: Sequence[Field]) -> None:
+def jar(effects: Effects, arguments: Sequence[Field]) -> None:
     """`jar cf x.jar files`, in the letters of `tar`; longer options are not followed."""
     letters = arguments[0].text.lstrip("-") if arguments and arguments[0].exact else ""
     if not letters.isalpha() or set(letters) - set("ctxuif0Mmev"):
-        found.doubts.append(Contained("This call of `jar` is not among what is known to be harmless."))
+        effects.doubts.append(Contained("This call of `jar` is not among what is known to be harmless."))
         letters = ""
     files = arguments[1:]
     extracts = "x" in letters
-    found.touch("read" if extracts or "t" in letters else "write", *at_start(files))
-    found.touch("read", *after_start(files))
-    found.touch("within", *([literal(".")] if extracts else ()))
+    effects.touch("read" if extracts or "t" in letters else "write", *at_start(files))
+    effects.touch("read", *after_start(files))
+    effects.touch("within", *([literal(".")] if extracts else ()))
 
 
 ARCHIVES: Mapping[str, Handler] = {

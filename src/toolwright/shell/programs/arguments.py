@@ -13,7 +13,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+@[^/\s]+:|data:")
 
 @record(slots=True)
 class Effects:
-    """What one call comes down to: files, further commands, and what about it cannot be told."""
+    """Effects of one call: files, further commands, and what about it cannot be told."""
 
     files: list[tuple[Touch, Field]] = field(default_factory=list[tuple[Touch, Field]])
     doubts: list[str] = field(default_factory=list[str])
@@ -24,9 +24,9 @@ class Effects:
     same_as: list[list[Field]] = field(default_factory=list[list[Field]])
     """Other spellings of this call that a rule may have been written for."""
     folder: Field | None = None
-    """Where the program goes before it does anything."""
+    """The folder that the program enters before it does anything."""
     unlisted: bool = False
-    """Whether the program is in no table, so that what it does with its words is a guess."""
+    """True if the program is in no table, so that what it does with its words is a guess."""
     links: list[tuple[Field, Field]] = field(default_factory=list[tuple[Field, Field]])
     """Links it makes, each with what it leads to."""
     suspected: list[Field] = field(default_factory=list[Field])
@@ -87,63 +87,63 @@ def split_option(text: str, takes: frozenset[str]) -> tuple[str, str, bool]:
 def sort_arguments(arguments: Sequence[Field], valued: str = "") -> Arguments:
     """Options apart from operands, as programs built on getopt read them; `valued` lists options that take a value."""
     takes = names(valued)
-    found, waiting, only_operands = Arguments(), "", False
+    parsed, waiting, only_operands = Arguments(), "", False
     for argument in arguments:
         text = argument.text or (argument.spelled if argument.spelled.startswith("-") else "")
         if waiting:
-            found.options.setdefault(waiting, []).append(argument)
+            parsed.options.setdefault(waiting, []).append(argument)
             waiting = ""
         elif only_operands or len(text) < 2 or not text.startswith("-"):
-            found.operands.append(argument)
+            parsed.operands.append(argument)
         elif text == "--":
             only_operands = True
         else:
-            waiting = _take_option(found, argument, text, takes)
-    return found
+            waiting = _take_option(parsed, argument, text, takes)
+    return parsed
 
 
-def _take_option(found: Arguments, argument: Field, text: str, takes: frozenset[str]) -> str:
+def _take_option(parsed: Arguments, argument: Field, text: str, takes: frozenset[str]) -> str:
     """Note the options of a word; the one that still waits for its value, if any."""
     name, value, glued = split_option(text, takes)
     if not text.startswith("--"):
         plain = text[1 : text.index(name[1], 1)] if name and name != text else text[1:] if not name else ""
         for letter in plain:
-            found.options.setdefault("-" + letter, []).append(None)
+            parsed.options.setdefault("-" + letter, []).append(None)
     if not name:
         if text.startswith("--"):
             head, equals, rest = text.partition("=")
-            found.options.setdefault(head, []).append(tail(argument, len(head) + 1, rest) if equals else None)
+            parsed.options.setdefault(head, []).append(tail(argument, len(head) + 1, rest) if equals else None)
         return ""
     if not glued:
         return name
-    found.options.setdefault(name, []).append(tail(argument, len(text) - len(value), value))
+    parsed.options.setdefault(name, []).append(tail(argument, len(text) - len(value), value))
     return ""
 
 
 def is_one(argument: Field) -> bool:
-    """Whether it is one argument for certain."""
+    """Tell whether it is one argument for certain."""
     return not (argument.several or argument.splits or "$@" in argument.spelled or "[@]" in argument.spelled)
 
 
 def at_start(operands: Sequence[Field], count: int = 1) -> list[Field]:
-    """What may be among the first arguments: a pattern may stand for several of them, or for none."""
+    """Return what may be among the first arguments: a pattern may stand for several of them, or for none."""
     certain = [sum(map(is_one, operands[:position])) for position in range(len(operands))]
     return [one for one, before in zip(operands, certain, strict=True) if before < count]
 
 
 def after_start(operands: Sequence[Field], count: int = 1) -> list[Field]:
-    """What may come after the first arguments."""
+    """Return what may come after the first arguments."""
     first = next((position for position, one in enumerate(operands) if not is_one(one)), count)
     return list(operands[min(first, count) :])
 
 
 def at_end(operands: Sequence[Field]) -> list[Field]:
-    """What may be the last argument."""
+    """Return what may be the last argument."""
     return at_start(operands[::-1])[::-1]
 
 
 def before_end(operands: Sequence[Field]) -> list[Field]:
-    """What may come before the last argument."""
+    """Return what may come before the last argument."""
     return after_start(operands[::-1])[::-1]
 
 
@@ -184,7 +184,7 @@ def paths_in(argument: Field) -> Iterator[Field]:
 
 
 def may_be_files(argument: Field) -> Iterator[Field]:
-    """What of a word may be the name of a file: all of it, what follows `=`, or what is glued to `-o`."""
+    """Yield what of a word may be the name of a file: all of it, what follows `=`, or what is glued to `-o`."""
     text = argument.spelled
     head, equals, _ = text.partition("=")
     if not argument.known:

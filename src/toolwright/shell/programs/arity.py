@@ -1,4 +1,4 @@
-"""How many words of a command say what it does: `git log`, `npm run build`, `ls`."""
+"""The number of words that say what a command does: `git log`, `npm run build`, `ls`."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ _SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
 
 
 def is_whole(words: Sequence[str]) -> bool:
-    """Whether all the words are there that say what the command does."""
+    """Tell whether all the words are there that say what the command does."""
     return len(words) >= (ARITY.get(" ".join(words[:2])) or ARITY.get(words[0], 1))
 
 

@@ -21,7 +21,7 @@ _HARMLESS_TARGETS = frozenset({'"/dev/stderr"', '"/dev/stdout"', '"/dev/null"'})
 
 
 def is_plain_awk(program: str) -> bool:
-    """Whether the program does nothing but compute and print. `>` compares, unless it follows a `print`."""
+    """Tell whether the program does nothing but compute and print. `>` compares, unless it follows a `print`."""
     tokens = _tokens(program)
     if tokens is None:
         return False
@@ -48,14 +48,14 @@ def is_plain_awk(program: str) -> bool:
 
 def _tokens(program: str) -> list[str] | None:
     """The program in pieces; None if it has one that is not known."""
-    found: list[str] = []
+    tokens: list[str] = []
     position = 0
     while position < len(program):
-        if program[position] == "/" and not _is_value(found[-1] if found else ""):
+        if program[position] == "/" and not _is_value(tokens[-1] if tokens else ""):
             regex = _REGEX.match(program, position)
             if regex is None:
                 return None
-            found.append("//")
+            tokens.append("//")
             position = regex.end()
             continue
         match = _TOKEN.match(program, position)
@@ -63,12 +63,12 @@ def _tokens(program: str) -> list[str] | None:
             return None
         position = match.end()
         if match.lastgroup != "blank":
-            found.append(match.group())
-    return found
+            tokens.append(match.group())
+    return tokens
 
 
 def _is_value(token: str) -> bool:
-    """Whether a slash after the token divides."""
+    """Tell whether a slash after the token divides."""
     if token in _KEYWORDS:
         return False
     return token in _ENDS_VALUE or token[:1] == '"' or token[:1].isalnum() or token[:1] in "_."

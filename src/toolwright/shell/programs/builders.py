@@ -22,32 +22,34 @@ _MAKE_ORDERS = re.compile(
 )
 
 
-def make(found: Effects, arguments: Sequence[Field]) -> None:
+def make(effects: Effects, arguments: Sequence[Field]) -> None:
     """The makefile is a program of the project; what it is told may not hold commands of its own."""
-    given = take_options(found, "make", arguments, _MAKE)
-    for folder in given.values("-C", "--directory"):
-        found.touch("enter", folder)
-    makefiles = given.values("-f", "--file", "--makefile")
+    parsed = take_options(effects, "make", arguments, _MAKE)
+    for folder in parsed.values("-C", "--directory"):
+        effects.touch("enter", folder)
+    makefiles = parsed.values("-f", "--file", "--makefile")
     if any(one.text in ("-", "/dev/stdin") or one.text.startswith(("/dev/fd/", "/proc/")) for one in makefiles):
-        found.doubts.append(Contained("`make` runs what it is fed, which is not examined."))
-    for argument in given.operands:
+        effects.doubts.append(Contained("`make` runs what it is fed, which is not examined."))
+    for argument in parsed.operands:
         match = _MAKE_VARIABLE.match(argument.spelled)
         if match is None:
-            found.touch("mention", argument)
+            effects.touch("mention", argument)
             if not argument.known:
-                found.doubts.append(f"`{argument.spelled}` decides what `make` does, and is only known when it runs.")
+                effects.doubts.append(f"`{argument.spelled}` decides what `make` does, and is only known when it runs.")
             continue
         value = tail(argument, match.end())
-        found.suspected.append(value)
+        effects.suspected.append(value)
         if (
             not value.known
             or match.group().endswith("!=")
             or not all(map(_PLAIN_VALUE.fullmatch, value.texts))
             or _MAKE_ORDERS.fullmatch(match.group(1))
         ):
-            found.doubts.append(Contained(f"`{match.group(1)}` is set for `make`, whose commands it may be part of."))
+            effects.doubts.append(Contained(f"`{match.group(1)}` is set for `make`, whose commands it may be part of."))
         elif match.group(1) in ("SHELL", "PATH", "LD_PRELOAD", "MAKEFLAGS"):
-            found.doubts.append(exported(match.group(1), value) or Contained(f"`{match.group(1)}` is set for `make`."))
+            effects.doubts.append(
+                exported(match.group(1), value) or Contained(f"`{match.group(1)}` is set for `make`.")
+            )
 
 
 _COMPILER = re.compile(
@@ -60,7 +62,7 @@ _COMPILER_VALUED = frozenset({"-x", "-D", "-U", "-arch", "-target", "--param", "
 _COMPILER_FOLDERS = ("-I", "-L", "-isystem", "-iquote", "-idirafter", "-include")
 
 
-def compiler(found: Effects, arguments: Sequence[Field]) -> None:
+def compiler(effects: Effects, arguments: Sequence[Field]) -> None:
     """Sources are read and `-o` is written; options that load or run something else are doubted."""
     position = 0
     while position < len(arguments):
@@ -68,19 +70,19 @@ def compiler(found: Effects, arguments: Sequence[Field]) -> None:
         text, following = argument.spelled, arguments[position + 1 : position + 2]
         position += 1
         if text in ("-o", "-MF"):
-            found.touch("write", *following)
+            effects.touch("write", *following)
             position += 1
         elif text.startswith("-o"):
-            found.touch("write", tail(argument, 2))
+            effects.touch("write", tail(argument, 2))
         elif option := next((one for one in _COMPILER_FOLDERS if text.startswith(one)), ""):
-            found.touch("read", *([tail(argument, len(option))] if len(text) > len(option) else following))
+            effects.touch("read", *([tail(argument, len(option))] if len(text) > len(option) else following))
             position += len(text) == len(option)
         elif text in _COMPILER_VALUED:
             position += 1
         elif text.startswith(("-", "@")) and text not in ("-", "--version", "--help") and not _COMPILER.fullmatch(text):
-            found.doubts.append(Contained(f"`{text}` is not among the options of a compiler known to be harmless."))
+            effects.doubts.append(Contained(f"`{text}` is not among the options of a compiler known to be harmless."))
         elif not text.startswith("-"):
-            found.touch("read", argument)
+            effects.touch("read", argument)
 
 
 _SQLITE = (
@@ -99,18 +101,18 @@ _SQL_ASKS = re.compile(
 )
 
 
-def sqlite(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "sqlite3", [_one_dash(one) for one in arguments], _SQLITE)
-    database, statements = at_start(given.operands), [*given.values("-cmd"), *after_start(given.operands)]
-    found.touch("read", *(one for one in database if one.text != ":memory:"))
-    if not given.has("-readonly") and not (
+def sqlite(effects: Effects, arguments: Sequence[Field]) -> None:
+    parsed = take_options(effects, "sqlite3", [_one_dash(one) for one in arguments], _SQLITE)
+    database, statements = at_start(parsed.operands), [*parsed.values("-cmd"), *after_start(parsed.operands)]
+    effects.touch("read", *(one for one in database if one.text != ":memory:"))
+    if not parsed.has("-readonly") and not (
         statements and all(one.exact and _SQL_ASKS.match(one.text) for one in statements)
     ):
-        found.touch("write", *(one for one in database if one.text != ":memory:"))
-    if not statements and not given.has("-version", "-help"):
-        found.doubts.append(Contained("`sqlite3` runs what it is fed, which is not examined."))
+        effects.touch("write", *(one for one in database if one.text != ":memory:"))
+    if not statements and not parsed.has("-version", "-help"):
+        effects.doubts.append(Contained("`sqlite3` runs what it is fed, which is not examined."))
     if any(not one.exact or _SQL_REACHES_OUT.search(one.text) for one in statements):
-        found.doubts.append(Contained("Statements like these can read and write files and run programs."))
+        effects.doubts.append(Contained("Statements like these can read and write files and run programs."))
 
 
 def _one_dash(argument: Field) -> Field:
@@ -127,7 +129,7 @@ _CARGO = re.compile(
 )
 
 
-def cargo(found: Effects, arguments: Sequence[Field]) -> None:
+def cargo(effects: Effects, arguments: Sequence[Field]) -> None:
     """Options up to `--` are cargo's own; `--config` can name a program to run."""
     for argument in arguments:
         if argument.text == "--":
@@ -135,15 +137,15 @@ def cargo(found: Effects, arguments: Sequence[Field]) -> None:
         if argument.spelled.startswith("+"):
             continue
         head = argument.spelled.partition("=")[0]
-        found.touch("mention", *may_be_files(argument))
+        effects.touch("mention", *may_be_files(argument))
         if head in ("--manifest-path", "--target-dir", "--out-dir", "--root"):
-            found.touch("read" if head == "--manifest-path" else "write", *paths_in(argument))
+            effects.touch("read" if head == "--manifest-path" else "write", *paths_in(argument))
         elif argument.spelled.startswith("-") and not _CARGO.fullmatch(argument.spelled):
-            found.doubts.append(
+            effects.doubts.append(
                 Contained(f"`{argument.spelled}` is not among the options of `cargo` known to be harmless.")
             )
     for argument in arguments:
-        found.touch("read", *paths_in(argument))
+        effects.touch("read", *paths_in(argument))
 
 
 BUILDERS: Mapping[str, Handler] = {

@@ -1,4 +1,4 @@
-"""What `openssl` does with files: its subcommands and options known to be harmless; all else is doubted."""
+"""Files of `openssl`: its subcommands and options known to be harmless; all else is doubted."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -67,29 +67,31 @@ _ALGORITHM = re.compile(
 )
 _PASSWORDS = ("--passin", "--passout", "--pass", "--password")
 _GIVEN = ("pass:", "env:", "fd:", "stdin")
-"""How a password may be given besides by a file."""
+"""Beginnings of a password given otherwise than by a file."""
 
 
-def openssl(found: Effects, arguments: Sequence[Field]) -> None:
+def openssl(effects: Effects, arguments: Sequence[Field]) -> None:
     """Options come with one dash, and many take a file; `-engine`, `-provider` and `-config` load what they name."""
     first = arguments[0] if arguments else None
     if first is None or not first.exact or first.text not in _OF:
-        shown = first.spelled if first is not None else ""
-        found.doubts.append(Contained(f"`{f'openssl {shown}'.strip()}` is not among what is known to be harmless."))
+        subcommand = first.spelled if first is not None else ""
+        effects.doubts.append(
+            Contained(f"`{f'openssl {subcommand}'.strip()}` is not among what is known to be harmless.")
+        )
         for argument in arguments:
-            found.touch("read", *paths_in(argument))
+            effects.touch("read", *paths_in(argument))
         return
     own = [two_dashes(one) for one in arguments[1:] if not (one.exact and _ALGORITHM.fullmatch(one.text))]
     known = " ".join(f"-{word}" for word in _OF[first.text].split())
-    given = take_options(found, f"openssl {first.text}", own, known, in_full=True)
-    found.touch("read", *(path for one in given.operands for path in paths_in(one)))
+    parsed = take_options(effects, f"openssl {first.text}", own, known, in_full=True)
+    effects.touch("read", *(path for one in parsed.operands for path in paths_in(one)))
     if first.text in ("verify", "dgst") or _OF[first.text] is _DIGEST:
-        found.touch("read", *given.operands)
-    for value in given.values(*_PASSWORDS):
+        effects.touch("read", *parsed.operands)
+    for value in parsed.values(*_PASSWORDS):
         if value.exact and value.text.startswith("file:"):
-            found.touch("read", tail(value, len("file:")))
+            effects.touch("read", tail(value, len("file:")))
         elif not value.spelled.startswith(_GIVEN):
-            found.doubts.append(Contained(f"`{value.spelled}` may be a file with a password."))
+            effects.doubts.append(Contained(f"`{value.spelled}` may be a file with a password."))
 
 
 CERTIFICATES: Mapping[str, Handler] = {"openssl": openssl}

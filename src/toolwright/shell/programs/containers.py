@@ -1,4 +1,4 @@
-"""What `docker` and `podman` do: their subcommands and options known to be harmless; all else is doubted."""
+"""Calls of `docker` and `podman`: their subcommands and options known to be harmless; all else is doubted."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -81,30 +81,30 @@ _COMPOSE = {
 _GLOBAL = "--project-name: -p: -f< --file< --profile: --env-file< --ansi: --progress: --parallel: --compatibility"
 _GROUPS = names("container image network volume system builder buildx context plugin")
 _INSIDE = ("run", "exec", "create", "container run", "container exec", "container create")
-"""What has a command of its own after its first operand, for a machine that is not this one."""
+"""Subcommands with a command of their own after the first operand, for a machine that is not this one."""
 _REACHING = ("host", "container:")
 """Networks and the like that are not the container's own."""
 
 
-def container(found: Effects, arguments: Sequence[Field]) -> None:
+def container(effects: Effects, arguments: Sequence[Field]) -> None:
     """Of `-v here:there` the first is a path of this machine, of which the container can do with all what it likes."""
-    found.unlisted = True
+    effects.unlisted = True
     arguments = [_without_equals(one) for one in arguments]
     if not arguments or not all(one.exact for one in arguments[:1]):
-        found.doubts.append(Contained("This call of `docker` is not among what is known to be harmless."))
+        effects.doubts.append(Contained("This call of `docker` is not among what is known to be harmless."))
         return
     if arguments[0].text == "compose":
-        _compose(found, arguments[1:])
+        _compose(effects, arguments[1:])
         return
     if arguments[0].text in ("--version", "-v", "--help", "help"):
         return
     grouped = arguments[0].text in _GROUPS and len(arguments) > 1
     name = " ".join(one.text for one in arguments[: 2 if grouped else 1])
     if name not in _OF:
-        _doubt(found, f"docker {name}")
-        _read_words(found, arguments)
+        _doubt(effects, f"docker {name}")
+        _read_words(effects, arguments)
         return
-    _take(found, name, arguments[2 if grouped else 1 :], f"docker {name}", _OF[name])
+    _take(effects, name, arguments[2 if grouped else 1 :], f"docker {name}", _OF[name])
 
 
 def _without_equals(argument: Field) -> Field:
@@ -116,36 +116,36 @@ def _without_equals(argument: Field) -> Field:
 _EQUALS = re.compile(r"^(-[a-zA-Z]+)=")
 
 
-def _compose(found: Effects, arguments: Sequence[Field]) -> None:
+def _compose(effects: Effects, arguments: Sequence[Field]) -> None:
     """Its own options come before the subcommand."""
     position = _first_operand(arguments, _GLOBAL)
-    take_options(found, "docker compose", arguments[:position], _GLOBAL, in_full=True)
+    take_options(effects, "docker compose", arguments[:position], _GLOBAL, in_full=True)
     name = arguments[position].text if position < len(arguments) else ""
     if name not in _COMPOSE:
-        _doubt(found, f"docker compose {name}".strip())
-        _read_words(found, arguments)
+        _doubt(effects, f"docker compose {name}".strip())
+        _read_words(effects, arguments)
         return
-    _take(found, name, arguments[position + 1 :], f"docker compose {name}", _COMPOSE[name])
+    _take(effects, name, arguments[position + 1 :], f"docker compose {name}", _COMPOSE[name])
 
 
-def _take(found: Effects, name: str, arguments: Sequence[Field], shown: str, known: str) -> None:
+def _take(effects: Effects, name: str, arguments: Sequence[Field], command: str, known: str) -> None:
     inside = name in _INSIDE
     # What comes after the image is for the container.
     own = arguments[: _first_operand(arguments, known) + 1] if inside else arguments
-    given = take_options(found, shown, own, known, in_full=True)
-    for operand in () if inside else given.operands:
-        found.touch("read", *paths_in(operand))
-        found.touch("mention", *([operand] if operand.known and "build" in name else []))
-    for value in given.values("-v", "--volume", "--mount"):
-        found.touch("read", *_mounted(value))
-        found.touch("within", *(() if _is_read_only(value) else _mounted(value)))
-    for value in given.values("--network", "--net", "--volumes-from"):
+    parsed = take_options(effects, command, own, known, in_full=True)
+    for operand in () if inside else parsed.operands:
+        effects.touch("read", *paths_in(operand))
+        effects.touch("mention", *([operand] if operand.known and "build" in name else []))
+    for value in parsed.values("-v", "--volume", "--mount"):
+        effects.touch("read", *_mounted(value))
+        effects.touch("within", *(() if _is_read_only(value) else _mounted(value)))
+    for value in parsed.values("--network", "--net", "--volumes-from"):
         if not value.exact or value.text.startswith(_REACHING):
-            _doubt(found, f"{shown} with {value.spelled}")
+            _doubt(effects, f"{command} with {value.spelled}")
 
 
 def _first_operand(arguments: Sequence[Field], known: str) -> int:
-    """Where the first word stands that is neither an option nor the value of one."""
+    """Return the place of the first word that is neither an option nor the value of one."""
     takes_value = {word[:-1] for word in known.split() if word[-1] in ":<>"}
     waiting = False
     for position, argument in enumerate(arguments):
@@ -172,14 +172,14 @@ def _is_read_only(value: Field) -> bool:
     return value.exact and (value.text.endswith(":ro") or bool({"ro", "readonly"} & set(value.text.split(","))))
 
 
-def _read_words(found: Effects, arguments: Sequence[Field]) -> None:
+def _read_words(effects: Effects, arguments: Sequence[Field]) -> None:
     for argument in arguments:
         option, equals, _ = argument.spelled.partition("=")
-        found.touch("read", *paths_in(tail(argument, len(option) + 1) if equals else argument))
+        effects.touch("read", *paths_in(tail(argument, len(option) + 1) if equals else argument))
 
 
-def _doubt(found: Effects, what: str) -> None:
-    found.doubts.append(Contained(f"`{what}` is not among what is known to be harmless."))
+def _doubt(effects: Effects, what: str) -> None:
+    effects.doubts.append(Contained(f"`{what}` is not among what is known to be harmless."))
 
 
 CONTAINERS: Mapping[str, Handler] = dict.fromkeys(["docker", "podman"], container)

@@ -90,49 +90,56 @@ _OPEN_START = re.compile(r"(?!\[[\da-fA-F:]+\])[^/]*[{\[]")
 _FILE = re.compile(r"file:(?://(?:localhost)?)?(/[^{}\[\]*]*)", re.IGNORECASE)
 
 
-def curl(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "curl", arguments, _CURL)
-    addresses = [*given.operands, *given.values("--url")]
-    if given.has("-O", "--remote-name", "-J", "--remote-header-name", "--remote-name-all"):
-        found.touch("write", *map(_last_part, addresses))
-    for one in given.values(*_SENDS):
-        _, at, _ = one.spelled.partition("@")
+def curl(effects: Effects, arguments: Sequence[Field]) -> None:
+    parsed = take_options(effects, "curl", arguments, _CURL)
+    addresses = [*parsed.operands, *parsed.values("--url")]
+    if parsed.has("-O", "--remote-name", "-J", "--remote-header-name", "--remote-name-all"):
+        effects.touch("write", *map(_last_part, addresses))
+    for value in parsed.values(*_SENDS):
+        _, at, _ = value.spelled.partition("@")
         if at:
-            start = one.spelled.index("@") + 1
-            found.touch("read", Field(one.spelled[start:], tuple(text[start:] for text in one.texts), one.known))
-        elif "=<" in one.spelled:
-            start = one.spelled.index("=<") + 2
-            found.touch("read", Field(one.spelled[start:], tuple(text[start:] for text in one.texts), one.known))
-    for one in given.values("-b", "--cookie"):
-        if "=" not in one.spelled and "@" not in one.spelled:
-            found.touch("mention", one)
-    for one in given.values("-F", "--form"):
+            start = value.spelled.index("@") + 1
+            effects.touch(
+                "read", Field(value.spelled[start:], tuple(text[start:] for text in value.texts), value.known)
+            )
+        elif "=<" in value.spelled:
+            start = value.spelled.index("=<") + 2
+            effects.touch(
+                "read", Field(value.spelled[start:], tuple(text[start:] for text in value.texts), value.known)
+            )
+    for value in parsed.values("-b", "--cookie"):
+        if "=" not in value.spelled and "@" not in value.spelled:
+            effects.touch("mention", value)
+    for value in parsed.values("-F", "--form"):
         # several files, and what they are, may be said of one field
-        start = max(one.spelled.find("=@"), one.spelled.find("=<")) + 2
-        pieces = re.split(r"[,;]", one.spelled[start:]) if start > 1 else []
-        found.touch("mention", *(literal(piece.strip('"')) for piece in pieces))
-    outputs = [one for one in given.values("-o", "--output") if "#" in one.spelled]
-    for one in (*(one for one in given.values("-T", "--upload-file") if set("{[") & set(one.spelled)), *outputs):
-        found.doubts.append(Contained(f"`{one.spelled}` may name several files."))
-    for one in given.values("-w", "--write-out"):
-        if "%output" in one.spelled or not one.exact:
-            found.doubts.append(Contained(f"`{one.spelled}` may name a file that is written."))
+        start = max(value.spelled.find("=@"), value.spelled.find("=<")) + 2
+        pieces = re.split(r"[,;]", value.spelled[start:]) if start > 1 else []
+        effects.touch("mention", *(literal(piece.strip('"')) for piece in pieces))
+    outputs = [value for value in parsed.values("-o", "--output") if "#" in value.spelled]
+    for value in (
+        *(value for value in parsed.values("-T", "--upload-file") if set("{[") & set(value.spelled)),
+        *outputs,
+    ):
+        effects.doubts.append(Contained(f"`{value.spelled}` may name several files."))
+    for value in parsed.values("-w", "--write-out"):
+        if "%output" in value.spelled or not value.exact:
+            effects.doubts.append(Contained(f"`{value.spelled}` may name a file that is written."))
     for address in addresses:
-        _fetch(found, address)
+        _fetch(effects, address)
 
 
-def _fetch(found: Effects, address: Field) -> None:
+def _fetch(effects: Effects, address: Field) -> None:
     """An address of the file system is a file; one that only looks like it may be is doubted."""
     text = address.text or address.spelled
     if _OPEN_START.match(text):
-        found.doubts.append(f"`{text}` may name files of this machine.")
+        effects.doubts.append(f"`{text}` may name files of this machine.")
     if "file:" not in text.lower():
         return
     match = _FILE.fullmatch(text)
     if match is None or not address.exact:
-        found.doubts.append(f"`{text}` may name files of this machine.")
+        effects.doubts.append(f"`{text}` may name files of this machine.")
         return
-    found.touch("read", Field(match.group(1), (match.group(1),)))
+    effects.touch("read", Field(match.group(1), (match.group(1),)))
 
 
 def _last_part(address: Field) -> Field:
@@ -141,12 +148,12 @@ def _last_part(address: Field) -> Field:
     return Field(name, (name or "index.html",), address.known)
 
 
-def wget(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "wget", arguments, _WGET)
-    if not given.values("-O", "--output-document", "-P", "--directory-prefix") and not given.has("--spider"):
-        found.touch("write", *map(_last_part, given.operands))
-    if given.has("-r", "--recursive", "-m", "--mirror"):
-        found.doubts.append(Contained("What `wget -r` stores, and under which names, is decided elsewhere."))
+def wget(effects: Effects, arguments: Sequence[Field]) -> None:
+    parsed = take_options(effects, "wget", arguments, _WGET)
+    if not parsed.values("-O", "--output-document", "-P", "--directory-prefix") and not parsed.has("--spider"):
+        effects.touch("write", *map(_last_part, parsed.operands))
+    if parsed.has("-r", "--recursive", "-m", "--mirror"):
+        effects.doubts.append(Contained("What `wget -r` stores, and under which names, is decided elsewhere."))
 
 
 DOWNLOADS: Mapping[str, Handler] = {"curl": curl, "wget": wget}

@@ -19,63 +19,67 @@ _AWK = "-F: -v: --field-separator: --assign: --posix --re-interval --lint? --csv
 _LONGEST = 20_000
 
 
-def sed(found: Effects, arguments: Sequence[Field]) -> None:
+def sed(effects: Effects, arguments: Sequence[Field]) -> None:
     """Its script is read; `e` runs something, `w` and `r` name files."""
-    given = take_options(found, "sed", arguments, _SED)
-    scripts, operands = given.values("-e", "--expression"), given.operands
-    from_file = given.has("-f", "--file")
+    parsed = take_options(effects, "sed", arguments, _SED)
+    scripts, operands = parsed.values("-e", "--expression"), parsed.operands
+    from_file = parsed.has("-f", "--file")
     if not scripts and not from_file:
         scripts, operands = at_start(operands), after_start(operands)
     if from_file:
-        found.doubts.append(Contained("The `sed` script in a file is not examined."))
+        effects.doubts.append(Contained("The `sed` script in a file is not examined."))
     # several scripts are one, line by line
     if scripts:
-        _sed_script(found, Field("", ("\n".join(one.text for one in scripts),), all(one.exact for one in scripts)))
-    in_place = given.has("-i", "--in-place")
-    found.touch("write" if in_place else "read", *operands)
-    for suffix in given.values("-i", "--in-place"):
-        for one in operands:
-            name = f"{one.spelled}{suffix.text}" if "*" not in suffix.text else suffix.text.replace("*", one.spelled)
-            found.touch("write", Field(name, (name,), one.exact and suffix.exact))
+        _sed_script(effects, Field("", ("\n".join(one.text for one in scripts),), all(one.exact for one in scripts)))
+    in_place = parsed.has("-i", "--in-place")
+    effects.touch("write" if in_place else "read", *operands)
+    for suffix in parsed.values("-i", "--in-place"):
+        for operand in operands:
+            name = (
+                f"{operand.spelled}{suffix.text}"
+                if "*" not in suffix.text
+                else suffix.text.replace("*", operand.spelled)
+            )
+            effects.touch("write", Field(name, (name,), operand.exact and suffix.exact))
 
 
-def _sed_script(found: Effects, script: Field) -> None:
+def _sed_script(effects: Effects, script: Field) -> None:
     parsed = read_sed(script.text) if script.exact and len(script.text) <= _LONGEST else None
     if parsed is None or parsed.runs:
-        found.doubts.append(
+        effects.doubts.append(
             Contained("A `sed` script can run programs and write files; this one is not plain enough to rule that out.")
         )
         return
-    found.touch("read", *(literal(name) for name in parsed.reads))
-    found.touch("write", *(literal(name) for name in parsed.writes))
+    effects.touch("read", *(literal(name) for name in parsed.reads))
+    effects.touch("write", *(literal(name) for name in parsed.writes))
 
 
-def awk(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "awk", arguments, _AWK)
-    program, files = at_start(given.operands), after_start(given.operands)
+def awk(effects: Effects, arguments: Sequence[Field]) -> None:
+    parsed = take_options(effects, "awk", arguments, _AWK)
+    program, files = at_start(parsed.operands), after_start(parsed.operands)
     if (
         len(program) != 1
         or not program[0].exact
         or len(program[0].text) > _LONGEST
         or not is_plain_awk(program[0].text)
     ):
-        found.doubts.append(
+        effects.doubts.append(
             Contained(
                 "An `awk` program can run programs and write files; this one is not plain enough to rule that out."
             )
         )
-    found.touch("read", *(one for one in files if not re.match(r"[A-Za-z_]\w*=", one.text)))
+    effects.touch("read", *(one for one in files if not re.match(r"[A-Za-z_]\w*=", one.text)))
 
 
-def editor(found: Effects, arguments: Sequence[Field]) -> None:
+def editor(effects: Effects, arguments: Sequence[Field]) -> None:
     """Editors and their like take commands from every side, among them such as run programs."""
     if len(arguments) == 1 and arguments[0].text in ("--version", "--help", "-V"):
         return
-    found.doubts.append(Contained("What an editor or calculator like this is told to do is not examined."))
+    effects.doubts.append(Contained("What an editor or calculator like this is told to do is not examined."))
     for argument in arguments:
-        found.touch("read", *paths_in(argument))
+        effects.touch("read", *paths_in(argument))
         if argument.known and argument.spelled[:1] not in "-+":
-            found.touch("write", argument)
+            effects.touch("write", argument)
 
 
 EDITORS: Mapping[str, Handler] = {

@@ -1,4 +1,4 @@
-"""What programs do with the files they are given: tables for the common ones, a cautious guess for the rest."""
+"""Files that programs touch: tables for the common ones, a cautious guess for the rest."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ _LOADS = re.compile(r"(?:import|include)\s*\"|(?:load\w*|system)\s*\(")
 
 
 _ALSO_REMOVE = frozenset({"unlink", "shred", "srm"})
-"""What a rule about `rm` is meant for as well."""
+"""Programs that a rule about `rm` is meant for as well."""
 
 
 def is_listed(name: str) -> bool:
@@ -36,48 +36,48 @@ def is_listed(name: str) -> bool:
 
 
 def effects_of(name: str, arguments: Sequence[Field]) -> Effects:
-    """What a call of the program `name` comes down to."""
-    found = Effects()
+    """Return the effects of a call of the program `name`."""
+    effects = Effects()
     if name in QUIET:
-        return found
+        return effects
     if name in PLAIN:
         kind, skip, known = PLAIN[name]
         if name in ("jq", "yq"):
-            arguments = _with_pairs(found, arguments)
-        given = take_options(found, name, arguments, known)
-        if given.has("-f", "--from-file") and name == "jq":
+            arguments = _with_pairs(effects, arguments)
+        parsed = take_options(effects, name, arguments, known)
+        if parsed.has("-f", "--from-file") and name == "jq":
             skip = 0
-        if name in ("less", "more", "man") and any(one.spelled.startswith("+") for one in given.operands):
-            found.doubts.append(Contained(f"What `{name}` is told to do at the start is not examined."))
-        if name in ("jq", "yq") and any(_LOADS.search(one.spelled) for one in given.operands):
-            found.doubts.append(Contained(f"What `{name}` is told may load files that its words do not name."))
+        if name in ("less", "more", "man") and any(one.spelled.startswith("+") for one in parsed.operands):
+            effects.doubts.append(Contained(f"What `{name}` is told to do at the start is not examined."))
+        if name in ("jq", "yq") and any(_LOADS.search(one.spelled) for one in parsed.operands):
+            effects.doubts.append(Contained(f"What `{name}` is told may load files that its words do not name."))
         if kind is not None:
-            files = after_start(given.operands, skip)
-            found.touch(kind, *files)
+            files = after_start(parsed.operands, skip)
+            effects.touch(kind, *files)
             if name in _ALSO_REMOVE:
-                found.same_as.append([literal("rm"), *files])
-            found.touch("search", *(files if kind == "read" else ()))
+                effects.same_as.append([literal("rm"), *files])
+            effects.touch("search", *(files if kind == "read" else ()))
         elif name == "man":
-            found.touch("read", *(one for one in given.operands if "/" in one.spelled))
+            effects.touch("read", *(one for one in parsed.operands if "/" in one.spelled))
         elif name == "mktemp":
-            elsewhere = (one for one in given.operands if "/" in one.spelled and not one.spelled.startswith("/tmp/"))  # noqa: S108 - where it is by itself
-            found.touch("write", *elsewhere, *given.values("--tmpdir"))
-        return found
+            elsewhere = (one for one in parsed.operands if "/" in one.spelled and not one.spelled.startswith("/tmp/"))  # noqa: S108 - where it is by itself
+            effects.touch("write", *elsewhere, *parsed.values("--tmpdir"))
+        return effects
     if name in INTERPRETERS:
-        interpreter(name, found, arguments)
-        return found
+        interpreter(name, effects, arguments)
+        return effects
     if name in HANDLERS:
-        HANDLERS[name](found, arguments)
-        return found
-    guess(found, arguments)
+        HANDLERS[name](effects, arguments)
+        return effects
+    guess(effects, arguments)
     if name in ("gh", "glab"):
-        forge(found, arguments)
+        forge(effects, arguments)
     if is_agent(name) and not any(one.text in ("--version", "--help", "-v", "-h") for one in arguments[:1]):
-        found.doubts.append(f"`{name}` runs commands under rules of its own.")
-    return found
+        effects.doubts.append(f"`{name}` runs commands under rules of its own.")
+    return effects
 
 
-def _with_pairs(found: Effects, arguments: Sequence[Field]) -> list[Field]:
+def _with_pairs(effects: Effects, arguments: Sequence[Field]) -> list[Field]:
     """`jq --arg name value` takes two words; with `--rawfile` the second one is a file."""
     kept: list[Field] = []
     position = 0
@@ -85,7 +85,7 @@ def _with_pairs(found: Effects, arguments: Sequence[Field]) -> list[Field]:
         text = arguments[position].text
         if text in ("--arg", "--argjson", "--slurpfile", "--rawfile"):
             if text in ("--slurpfile", "--rawfile"):
-                found.touch("read", *arguments[position + 2 : position + 3])
+                effects.touch("read", *arguments[position + 2 : position + 3])
             position += 3
             continue
         kept.append(arguments[position])

@@ -27,11 +27,11 @@ _ALONE = names(
 )
 
 
-def find(found: Effects, arguments: Sequence[Field]) -> None:
+def find(effects: Effects, arguments: Sequence[Field]) -> None:
     paths, expression = _split(arguments)
-    found.touch("look", *paths)
+    effects.touch("look", *paths)
     if _follows_links(arguments) and any(one.text in (*_RUNS, "-delete") for one in expression):
-        found.doubts.append(Contained("`find` may act on what links lead to, wherever that is."))
+        effects.doubts.append(Contained("`find` may act on what links lead to, wherever that is."))
     position = 0
     while position < len(expression):
         argument = expression[position]
@@ -40,18 +40,18 @@ def find(found: Effects, arguments: Sequence[Field]) -> None:
         before = [*paths, *expression[:position]]
         position += 1
         if text in _VALUED:
-            found.touch("look", *(expression[position : position + 1] if text in _COMPARED else ()))
+            effects.touch("look", *(expression[position : position + 1] if text in _COMPARED else ()))
             position += 1
         elif text in _RUNS:
-            position = _run(found, expression, position, found_paths(before))
+            position = _run(effects, expression, position, found_paths(before))
         elif text == "-delete":
-            found.touch("delete", *found_paths(before))
-            found.same_as.append([literal("rm"), *paths])
+            effects.touch("delete", *found_paths(before))
+            effects.same_as.append([literal("rm"), *paths])
         elif text in _WRITES or text == "-fprintf":
-            found.touch("write", *expression[position : position + 1])
+            effects.touch("write", *expression[position : position + 1])
             position += 1 if text in _WRITES else 2
         elif text not in _ALONE:
-            found.doubts.append(f"`{argument.spelled}` may make `find` run, read or delete something.")
+            effects.doubts.append(f"`{argument.spelled}` may make `find` run, read or delete something.")
 
 
 def _follows_links(arguments: Sequence[Field]) -> bool:
@@ -74,7 +74,7 @@ def _split(arguments: Sequence[Field]) -> tuple[list[Field], list[Field]]:
 _BEFORE = re.compile(r"-[HLPEXdsx]+|-O\d|-D")
 
 
-def _run(found: Effects, expression: Sequence[Field], position: int, paths: Sequence[Field]) -> int:
+def _run(effects: Effects, expression: Sequence[Field], position: int, paths: Sequence[Field]) -> int:
     """The command up to `;`, or `+` after `{}`, with the folders in place of `{}`; where the expression goes on."""
     argv, together = list[Field](), False
     while position < len(expression):
@@ -87,9 +87,9 @@ def _run(found: Effects, expression: Sequence[Field], position: int, paths: Sequ
     texts = tuple(text for path in paths for text in path.texts)
     named = Field("{}", texts, all(path.known for path in paths), any(path.glob for path in paths), several=together)
     if argv and "{}" in argv[0].spelled:
-        found.doubts.append("`find` runs the files that it finds.")
+        effects.doubts.append("`find` runs the files that it finds.")
         return position + 1
-    found.inner.append([named if one.text == "{}" else _with_name(one) for one in argv])
+    effects.inner.append([named if one.text == "{}" else _with_name(one) for one in argv])
     return position + 1
 
 

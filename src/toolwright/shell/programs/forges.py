@@ -21,25 +21,25 @@ _VALUED = ("-R", "--repo", "--hostname", "-g", "--group")
 _SENDS = ("-X", "--method", "-f", "--raw-field", "-F", "--field", "--input")
 
 
-def forge(found: Effects, arguments: Sequence[Field]) -> None:
-    """What is not known to look only may send what `git push` sends, and is judged by the rules for that."""
+def forge(effects: Effects, arguments: Sequence[Field]) -> None:
+    """Note that what is not known to look only may send what `git push` sends, and is judged by the rules for that."""
     words = _words(arguments)
     group, verb = [*(one.text for one in words[:2]), "", ""][:2]
     if not words or group in _PLAIN or (group in _GROUPS and verb in ("", *_LOOKS)):
         return
     if group == "api" and not any(one.spelled.startswith(_SENDS) for one in arguments):
         return
-    found.suspected.append(literal("git push"))
+    effects.suspected.append(literal("git push"))
     if group not in (*_GROUPS, "api"):
-        found.doubts.append(Contained(f"`{group}` is an alias or an extension, and is not examined."))
+        effects.doubts.append(Contained(f"`{group}` is an alias or an extension, and is not examined."))
 
 
-def hub(found: Effects, arguments: Sequence[Field]) -> None:
+def hub(effects: Effects, arguments: Sequence[Field]) -> None:
     """Git with some more subcommands."""
-    found.same_as.append([literal("git"), *arguments])
-    git(found, arguments)
+    effects.same_as.append([literal("git"), *arguments])
+    git(effects, arguments)
     if not arguments or arguments[0].text not in KNOWN:
-        found.suspected.append(literal("git push"))
+        effects.suspected.append(literal("git push"))
 
 
 def _words(arguments: Sequence[Field]) -> list[Field]:

@@ -134,7 +134,7 @@ EXTRA = {
     "gc": "--prune? --cruft --no-cruft --keep-largest-pack --no-detach",
     "rev-list": "--objects? --disk-usage? --use-bitmap-index --no-object-names --header --max-count: -n:",
 }
-"""Where a letter of a subcommand takes a value or means more than the general list says."""
+"""Options of a subcommand where a letter takes a value or means more than the general list says."""
 
 RUNS = names(
     "add--interactive bisect--helper credential credential-cache credential-store daemon difftool--helper fast-import"
@@ -166,10 +166,10 @@ PLAIN_PARTS = {
     "maintenance": names("run"),
     "subtree": names("add merge pull split"),
 }
-"""What of these subcommands neither publishes anything nor has programs run later."""
+"""Parts of these subcommands that neither publish anything nor have programs run later."""
 
 STRATEGIES = names("octopus ort ours recursive resolve subtree")
-"""How git merges by itself; any other name is that of a program."""
+"""Strategies by which git merges by itself; any other name is that of a program."""
 
 PLAIN_GLOBAL = names(
     "--bare --exec-path --glob-pathspecs --help --html-path --icase-pathspecs --info-path --literal-pathspecs"

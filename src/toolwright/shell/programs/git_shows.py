@@ -1,4 +1,4 @@
-"""What git shows of what files hold, or held: those that it is told of, or else any that it has."""
+"""Contents of files that git shows, now or of the past: those that it is told of, or else any that it has."""
 
 import re
 from collections.abc import Sequence
@@ -39,56 +39,56 @@ _ONLY_NAMES = {
 _TO_COME = ("--dry-run", "--short", "--porcelain", "--long")
 """With these a commit is only told of, and with `-v` in full."""
 _WHATEVER = ("cat-file", "fast-export", "bundle")
-"""What shows contents without regard to the attributes that keep some of them back."""
+"""Subcommands that show contents without regard to the attributes that keep some of them back."""
 _AS_TEXT = ("-a", "--text", "--binary", "--textconv")
 _PATHSPEC = re.compile(r":[(!^/]|.*[*?\[]|:$")
 _COMMIT = re.compile(r"(?:HEAD|@)(?:[~^]\d*)*|[\w./-]+(?:[~^]\d*)+|[\w./~^-]*\.\.[\w./~^-]*|[\w./-]+\^\{commit\}")
-"""What can be nothing but a commit; any other word may be the name of a file's contents."""
+"""Words that can be nothing but a commit; any other may be the name of a file's contents."""
 _STAGE = re.compile(r":(?:\d:)?(?![/:!^(])")
 _OF_COMMIT = re.compile(r"(?:@|(?![0-9a-f]{4,}[:~^@])[\w./-]+)(?:[~^]\d*|@\{\d+\})*:")
 """`HEAD~1:`, `main:`; a number may be that of a folder, whose files then go by shorter names."""
 _NAMES_CONTENTS = names("commit-tree mktree notes read-tree replace tag update-ref")
-"""What gives contents another name, by which they can be shown later."""
+"""Subcommands that give contents another name, by which they can be shown later."""
 
 
-def show(found: Effects, name: str, own: Sequence[Field], given: Arguments) -> None:
-    """What is shown of files is read, whichever version of them it is; without a path it may be any that is tracked."""
-    if _carries_off(name, given):
-        found.touch("history", literal("."))
+def show(effects: Effects, name: str, own: Sequence[Field], parsed: Arguments) -> None:
+    """Note what is shown of files as read, whichever version it is; without a path it may be any that is tracked."""
+    if _carries_off(name, parsed):
+        effects.touch("history", literal("."))
     if name == "clone":
-        found.touch("history", *(one for one in given.operands[:1] if looks_like_path(one.spelled)))
+        effects.touch("history", *(one for one in parsed.operands[:1] if looks_like_path(one.spelled)))
     if name == "config":
-        blobs = [blob for one in given.values("--blob") if (blob := _blob(one)) is not None]
-        found.touch("blob", *blobs)
-        found.touch("read", *blobs)
-    if not _shows(name, given):
+        blobs = [blob for one in parsed.values("--blob") if (blob := _blob(one)) is not None]
+        effects.touch("blob", *blobs)
+        effects.touch("read", *blobs)
+    if not _shows(name, parsed):
         return
-    if name in _WHATEVER or given.has(*_AS_TEXT):
-        found.touch("past", *([] if _names_files(own, given) else [literal(".")]))
-    operands = given.operands[1 if name == "grep" and not given.has("-e") else 0 :]
+    if name in _WHATEVER or parsed.has(*_AS_TEXT):
+        effects.touch("past", *([] if _names_files(own, parsed) else [literal(".")]))
+    operands = parsed.operands[1 if name == "grep" and not parsed.has("-e") else 0 :]
     named, anything = after_dashes(own), False
     for argument in operands:
         blob = _blob(argument)
         if blob is not None:
             named += [blob] if name in ("show", "cat-file") else []
-            found.touch("blob", blob)
-            found.touch("read", blob)
+            effects.touch("blob", blob)
+            effects.touch("read", blob)
         elif ":" in argument.spelled:
             anything = True
         elif looks_like_path(argument.spelled) and name != "cat-file":
-            found.touch("read", argument)
+            effects.touch("read", argument)
         elif argument.known:
-            found.touch("mention", argument)
+            effects.touch("mention", argument)
     paths = after_dashes(own)
-    found.touch("read", *(one for one in paths if not _PATHSPEC.match(one.spelled)))
-    spans = given.values("-L") if name in ("log", "blame", "annotate") else []
-    found.touch("read", *(tail(one, one.spelled.index(":") + 1) for one in spans if ":" in one.spelled))
+    effects.touch("read", *(one for one in paths if not _PATHSPEC.match(one.spelled)))
+    spans = parsed.values("-L") if name in ("log", "blame", "annotate") else []
+    effects.touch("read", *(tail(one, one.spelled.index(":") + 1) for one in spans if ":" in one.spelled))
     if name == "blame":
-        found.touch("read", *given.operands[-1:])
+        effects.touch("read", *parsed.operands[-1:])
     elif anything or not named or any(_PATHSPEC.match(one.spelled) or not one.exact for one in named):
-        found.touch("history", literal("."))
+        effects.touch("history", literal("."))
     else:
-        found.touch("history", *paths)
+        effects.touch("history", *paths)
 
 
 def after_dashes(own: Sequence[Field]) -> list[Field]:
@@ -97,28 +97,28 @@ def after_dashes(own: Sequence[Field]) -> list[Field]:
     return list(own[texts.index("--") + 1 :]) if "--" in texts else []
 
 
-def _shows(name: str, given: Arguments) -> bool:
-    if name in _ONLY_NAMES and given.has(*_ONLY_NAMES[name]) and not given.has(*_ASKS.get(name, ())):
+def _shows(name: str, parsed: Arguments) -> bool:
+    if name in _ONLY_NAMES and parsed.has(*_ONLY_NAMES[name]) and not parsed.has(*_ASKS.get(name, ())):
         return False
-    if name in _SHOWS or (name in _LISTS and given.has(*_PATCH)) or given.has(*_ASKS.get(name, ())):
+    if name in _SHOWS or (name in _LISTS and parsed.has(*_PATCH)) or parsed.has(*_ASKS.get(name, ())):
         return True
     if name == "commit":
-        return given.has("-v", "--verbose") and given.has(*_TO_COME)
+        return parsed.has("-v", "--verbose") and parsed.has(*_TO_COME)
     if name in ("rerere", "stash"):
-        return any(one.text == "diff" or (one.text == "list" and given.has("-u")) for one in given.operands[:1])
-    short = given.has(*_SHORT) and not given.has(*_PATCH)
+        return any(one.text == "diff" or (one.text == "list" and parsed.has("-u")) for one in parsed.operands[:1])
+    short = parsed.has(*_SHORT) and not parsed.has(*_PATCH)
     if name == "show" and short:
-        return not all(_COMMIT.fullmatch(one.spelled) for one in given.operands)
+        return not all(_COMMIT.fullmatch(one.spelled) for one in parsed.operands)
     return name in _COMPARES and not short
 
 
-def _carries_off(name: str, given: Arguments) -> bool:
-    """Whether contents come to lie under other names, in a folder or in git's store."""
+def _carries_off(name: str, parsed: Arguments) -> bool:
+    """Tell whether contents come to lie under other names, in a folder or in git's store."""
     if name == "worktree":
-        return any(one.text == "add" for one in given.operands[:1])
-    if name in ("read-tree", "checkout-index") and given.has("--prefix"):
+        return any(one.text == "add" for one in parsed.operands[:1])
+    if name in ("read-tree", "checkout-index") and parsed.has("--prefix"):
         return True
-    return name in _NAMES_CONTENTS and any(":" in one.spelled for one in given.operands)
+    return name in _NAMES_CONTENTS and any(":" in one.spelled for one in parsed.operands)
 
 
 def _blob(argument: Field) -> Field | None:
@@ -127,5 +127,5 @@ def _blob(argument: Field) -> Field | None:
     return tail(argument, match.end()) if match is not None and len(argument.spelled) > match.end() else None
 
 
-def _names_files(own: Sequence[Field], given: Arguments) -> bool:
-    return bool(after_dashes(own)) or any(":" in one.spelled for one in given.operands)
+def _names_files(own: Sequence[Field], parsed: Arguments) -> bool:
+    return bool(after_dashes(own)) or any(":" in one.spelled for one in parsed.operands)

@@ -145,7 +145,7 @@ _PACKAGED = re.compile(r"(?:@[^/]*/)?([a-z]+)(?:-(?:ai|agent|chat|cli|code))?(?:
 
 
 def is_agent(name: str) -> bool:
-    """Whether a program, package or module of this name is one, as in `opencode-ai@latest`."""
+    """Tell whether a program, package or module of this name is one, as in `opencode-ai@latest`."""
     packaged = _PACKAGED.fullmatch(name)
     return packaged is not None and packaged.group(1) in AGENTS
 
@@ -161,7 +161,7 @@ def plain_name(program: str) -> str:
     return versioned.group(1) if versioned else name
 
 
-def interpreter(name: str, found: Effects, arguments: Sequence[Field]) -> None:
+def interpreter(name: str, effects: Effects, arguments: Sequence[Field]) -> None:
     """Note the script that is run; doubt code on the command line, on standard input, or in any form not listed."""
     form, position = INTERPRETERS[name], 0
     if len(arguments) == 1 and arguments[0].text in form.asks:
@@ -179,60 +179,60 @@ def interpreter(name: str, found: Effects, arguments: Sequence[Field]) -> None:
             break
         if form is _PYTHON and argument.text.startswith("-m"):
             module = tail(argument, 2) if len(argument.text) > 2 else following
-            _python_module(found, name, module, arguments[position + (len(argument.text) == 2) :])
+            _python_module(effects, name, module, arguments[position + (len(argument.text) == 2) :])
             return
         if head in form.modules and (value if equals else following is not None):
-            given = value if equals else following.text if following is not None else ""
+            module_name = value if equals else following.text if following is not None else ""
             position += 0 if equals else 1
-            if not _MODULE.fullmatch(given):
-                found.doubts.append(_code(name))
+            if not _MODULE.fullmatch(module_name):
+                effects.doubts.append(_code(name))
         elif argument.text in form.valued:
             position += 1
         elif not form.flags.fullmatch(argument.text):
-            found.doubts.append(_code(name))
+            effects.doubts.append(_code(name))
             return
-    _run_file(found, name, form, arguments[position:])
+    _run_file(effects, name, form, arguments[position:])
 
 
 def _code(name: str) -> Contained:
     return Contained(f"The code given to `{name}` on the command line is not examined.")
 
 
-def _run_file(found: Effects, name: str, form: Interpreter, rest: Sequence[Field]) -> None:
-    found.touch("read", *(path for one in rest for path in paths_in(one)))
-    found.touch("mention", *(one for one in rest[1:] if one.known and one.spelled[:1] != "-"))
+def _run_file(effects: Effects, name: str, form: Interpreter, rest: Sequence[Field]) -> None:
+    effects.touch("read", *(path for one in rest for path in paths_in(one)))
+    effects.touch("mention", *(one for one in rest[1:] if one.known and one.spelled[:1] != "-"))
     if not rest or rest[0].text == "-":
-        found.doubts.append(Contained(f"`{name}` runs what it is fed on standard input, which is not examined."))
+        effects.doubts.append(Contained(f"`{name}` runs what it is fed on standard input, which is not examined."))
         return
     if rest[0].text in form.subcommands:
         return
     if form.subcommands and not set(rest[0].spelled) & set("./"):
-        found.doubts.append(_code(name))
+        effects.doubts.append(_code(name))
     if rest[0].text.startswith(("/dev/", "/proc/")) or "<(" in rest[0].spelled:
-        found.doubts.append(Contained(f"`{name}` runs what it is fed, which is not examined."))
+        effects.doubts.append(Contained(f"`{name}` runs what it is fed, which is not examined."))
     if rest[0].text and not looks_like_path(rest[0].text) and ":" in rest[0].text:
-        found.doubts.append(_code(name))
-    found.touch("read", rest[0])
+        effects.doubts.append(_code(name))
+    effects.touch("read", rest[0])
 
 
-def _python_module(found: Effects, name: str, module: Field | None, rest: Sequence[Field]) -> None:
+def _python_module(effects: Effects, name: str, module: Field | None, rest: Sequence[Field]) -> None:
     text = module.text if module is not None else ""
-    found.touch("read", *(path for one in rest for path in paths_in(one)))
-    found.touch("mention", *(file for one in rest for file in may_be_files(one)))
+    effects.touch("read", *(path for one in rest for path in paths_in(one)))
+    effects.touch("mention", *(file for one in rest for file in may_be_files(one)))
     own = text.partition(".")[0] in sys.stdlib_module_names
     if is_agent(text.partition(".")[0]):
-        found.doubts.append(f"`{text}` runs commands under rules of its own.")
+        effects.doubts.append(f"`{text}` runs commands under rules of its own.")
     operands = [one for one in rest if not one.spelled.startswith("-")]
     if not _MODULE.fullmatch(text) or (own and text not in _PYTHON_MODULES):
-        found.doubts.append(
+        effects.doubts.append(
             Contained(f"What `{name} -m {text or '…'}` is told is code, or may be, and is not examined.")
         )
     elif text in _PYTHON_RUNS and (not operands or any(one.text in ("-c", "-m") for one in rest)):
-        found.doubts.append(Contained(f"What `{name} -m {text}` runs is not examined."))
+        effects.doubts.append(Contained(f"What `{name} -m {text}` runs is not examined."))
     elif text == "venv":
-        found.touch("write", *operands)
+        effects.touch("write", *operands)
     elif text == "json.tool":
-        found.touch("write", *after_start(operands))
+        effects.touch("write", *after_start(operands))
     elif text in ("zipfile", "tarfile") and rest and rest[0].text not in ("-l", "--list", "-t", "--test"):
         extracts = rest[0].text in ("-e", "--extract")
-        found.touch("write", *(at_end(operands) if extracts else at_start(operands)))
+        effects.touch("write", *(at_end(operands) if extracts else at_start(operands)))

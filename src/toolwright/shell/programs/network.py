@@ -21,42 +21,42 @@ _SAFE_SETTING = re.compile(
 )
 
 
-def file_shell(found: Effects, arguments: Sequence[Field]) -> None:
-    take_options(found, "sftp", arguments, _SFTP)
-    found.doubts.append("What `sftp` is told to do is not examined.")
+def file_shell(effects: Effects, arguments: Sequence[Field]) -> None:
+    take_options(effects, "sftp", arguments, _SFTP)
+    effects.doubts.append("What `sftp` is told to do is not examined.")
 
 
-def remote_copy(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "scp", arguments, _SCP)
-    local = [one for one in given.operands if ":" not in one.spelled.partition("/")[0]]
-    found.touch("take", *(one for one in before_end(given.operands) if one in local))
-    found.touch("write", *(one for one in at_end(given.operands) if one in local))
+def remote_copy(effects: Effects, arguments: Sequence[Field]) -> None:
+    parsed = take_options(effects, "scp", arguments, _SCP)
+    local = [one for one in parsed.operands if ":" not in one.spelled.partition("/")[0]]
+    effects.touch("take", *(one for one in before_end(parsed.operands) if one in local))
+    effects.touch("write", *(one for one in at_end(parsed.operands) if one in local))
 
 
-def secure_shell(found: Effects, arguments: Sequence[Field]) -> None:
-    """What runs on the other machine is that machine's business, unless a rule names it; what ssh runs here is ours."""
+def secure_shell(effects: Effects, arguments: Sequence[Field]) -> None:
+    """Judge what ssh runs here; what runs on the other machine is that machine's business, unless a rule names it."""
     own: list[Field] = []
     for argument in arguments:
         own.append(argument)
         if not argument.spelled.startswith("-") and (len(own) == 1 or not _VALUED.fullmatch(own[-2].spelled)):
             break
-    take_options(found, "ssh", [one for one in own if not _SAFE_SETTING.fullmatch(one.spelled)], _SSH)
-    found.suspected.append(literal(" ".join(one.spelled for one in arguments[len(own) :])))
+    take_options(effects, "ssh", [one for one in own if not _SAFE_SETTING.fullmatch(one.spelled)], _SSH)
+    effects.suspected.append(literal(" ".join(one.spelled for one in arguments[len(own) :])))
 
 
 _LISTING = ("-l", "-V", "--version", "--help")
 """Options of `crontab`, `at` and their like with which nothing is handed over."""
 
 
-def runs_later(found: Effects, arguments: Sequence[Field]) -> None:
+def runs_later(effects: Effects, arguments: Sequence[Field]) -> None:
     if arguments and all(argument.text in _LISTING for argument in arguments):
         return
-    found.doubts.append("It hands over commands to be run later or elsewhere, which cannot be seen.")
+    effects.doubts.append("It hands over commands to be run later or elsewhere, which cannot be seen.")
     for argument in arguments:
-        found.touch("read", *paths_in(argument))
+        effects.touch("read", *paths_in(argument))
 
 
-def tmux(found: Effects, arguments: Sequence[Field]) -> None:
+def tmux(effects: Effects, arguments: Sequence[Field]) -> None:
     """Starting, listing and closing sessions is plain; typing into one, or starting one with a command, is not."""
     name = arguments[0].text if arguments else ""
     if name in (
@@ -71,12 +71,12 @@ def tmux(found: Effects, arguments: Sequence[Field]) -> None:
     ):
         return
     if name in ("new", "new-session"):
-        given = take_options(found, "tmux", arguments[1:], "-A -d -D -E -P -X -c: -n: -s: -t: -x: -y:")
-        found.scripts += given.operands if len(given.operands) == 1 else ()
-        if len(given.operands) > 1:
-            found.inner.append(given.operands)
+        parsed = take_options(effects, "tmux", arguments[1:], "-A -d -D -E -P -X -c: -n: -s: -t: -x: -y:")
+        effects.scripts += parsed.operands if len(parsed.operands) == 1 else ()
+        if len(parsed.operands) > 1:
+            effects.inner.append(parsed.operands)
         return
-    runs_later(found, arguments)
+    runs_later(effects, arguments)
 
 
 NETWORK: Mapping[str, Handler] = {

@@ -39,13 +39,13 @@ def options(text: str) -> Options:
 
 
 def take_options(
-    found: Effects, program: str, arguments: Sequence[Field], known: str, *, in_full: bool = False
+    effects: Effects, program: str, arguments: Sequence[Field], known: str, *, in_full: bool = False
 ) -> Arguments:
     """Tell options from operands, note the files that options name, and doubt every option that is not known.
 
     `in_full` is for programs that take no beginning of a long option for the option.
     """
-    return _Reader(found, program, options(known), in_full=in_full).read(arguments)
+    return _Reader(effects, program, options(known), in_full=in_full).read(arguments)
 
 
 class _Reader:
@@ -53,11 +53,11 @@ class _Reader:
 
     def __init__(self, found: Effects, program: str, known: Options, *, in_full: bool) -> None:
         self.in_full = in_full
-        self.found = found
+        self.effects = found
         self.program = program
         self.marks = known.marks
         self.known = known
-        self.given = Arguments()
+        self.parsed = Arguments()
         self.waiting: tuple[str, ...] = ()
         self.perhaps: tuple[str, ...] = ()
         """Options that have got a pattern for their value, and get what follows if no file fits it."""
@@ -74,7 +74,7 @@ class _Reader:
             elif only_operands or len(text) < 2 or not text.startswith("-"):
                 if argument.splits and not argument.known and not only_operands:
                     self._doubt(argument.spelled)
-                self.given.operands.append(argument)
+                self.parsed.operands.append(argument)
             elif text == "--":
                 only_operands = True
             elif not argument.exact:
@@ -85,13 +85,13 @@ class _Reader:
                 self._short(argument, text)
         if self.waiting:
             self._note(self.waiting, None)
-        return self.given
+        return self.parsed
 
     def _take_value(self, argument: Field) -> None:
         self._note(self.waiting, argument)
         if argument.several:
             # Only the first of the files is the value.
-            self.given.operands.append(argument)
+            self.parsed.operands.append(argument)
             self.perhaps = self.waiting
         elif argument.splits and not argument.known:
             self._doubt(argument.spelled)
@@ -149,17 +149,17 @@ class _Reader:
 
     def _note(self, names: tuple[str, ...], value: Field | None) -> None:
         for name in names:
-            self.given.options.setdefault(name, []).append(value)
+            self.parsed.options.setdefault(name, []).append(value)
             mark = self.marks[name]
             if mark == "!":
                 self._doubt(name)
             elif value is not None and mark == "<" and value.text != "-":
-                self.found.touch("read", value)
+                self.effects.touch("read", value)
             elif value is not None and mark == ">" and value.text != "-":
-                self.found.touch("write", value)
+                self.effects.touch("write", value)
 
     def _doubt(self, text: str) -> None:
-        self.found.doubts.append(
+        self.effects.doubts.append(
             Contained(f"`{text}` is not among the options of `{self.program}` that are known to be harmless.")
         )
 

@@ -12,66 +12,66 @@ _REMOVES = names("rm remove delete del deletefile purge rmdir rmdirs")
 _REVERTS = names("revert restore update up checkout co switch cleanup clean shelve unshelve")
 
 
-def writes_last(found: Effects, arguments: Sequence[Field]) -> None:
+def writes_last(effects: Effects, arguments: Sequence[Field]) -> None:
     """`convert a b`: the last word is the file that is written, behind a format if it has one."""
-    guess(found, arguments)
+    guess(effects, arguments)
     if [one.text for one in arguments[:1]] == ["identify"]:
         return
-    for one in at_end(_plain_words(arguments)):
-        head, colon, name = one.spelled.partition(":")
-        found.touch("write", *([] if colon and name.startswith("//") else [one]))
-        found.touch("write", *([tail(one, len(head) + 1)] if colon and name and not name.startswith("//") else []))
+    for target in at_end(_plain_words(arguments)):
+        head, colon, name = target.spelled.partition(":")
+        effects.touch("write", *([] if colon and name.startswith("//") else [target]))
+        effects.touch("write", *([tail(target, len(head) + 1)] if colon and name and not name.startswith("//") else []))
 
 
-def writes_second(found: Effects, arguments: Sequence[Field]) -> None:
+def writes_second(effects: Effects, arguments: Sequence[Field]) -> None:
     """`pdftotext in out`: where only one file is named, it is none that is written."""
-    guess(found, arguments)
-    found.touch("write", *after_start(_plain_words(arguments)))
+    guess(effects, arguments)
+    effects.touch("write", *after_start(_plain_words(arguments)))
 
 
-def writes_each(found: Effects, arguments: Sequence[Field]) -> None:
+def writes_each(effects: Effects, arguments: Sequence[Field]) -> None:
     """`strip a b`: every file is changed in place."""
-    guess(found, arguments)
-    found.touch("overwrite", *(one for one in _plain_words(arguments) if one.known))
+    guess(effects, arguments)
+    effects.touch("overwrite", *(one for one in _plain_words(arguments) if one.known))
 
 
-def rewrites(found: Effects, arguments: Sequence[Field]) -> None:
+def rewrites(effects: Effects, arguments: Sequence[Field]) -> None:
     """`objcopy a b` writes the second file, or the first where it is the only one."""
-    guess(found, arguments)
-    found.touch("overwrite", *(one for one in at_end(_plain_words(arguments)) if one.known))
+    guess(effects, arguments)
+    effects.touch("overwrite", *(one for one in at_end(_plain_words(arguments)) if one.known))
 
 
-def versioned(found: Effects, arguments: Sequence[Field]) -> None:
+def versioned(effects: Effects, arguments: Sequence[Field]) -> None:
     """`hg`, `svn` and their like move, delete and bring back files by words of their own."""
-    guess(found, arguments)
+    guess(effects, arguments)
     first, *own = _plain_words(arguments) or [literal("")]
     if first.text in _MOVES:
         sources, targets = before_end(own), at_end(own)
-        found.touch("delete", *sources)
-        found.touch("carry", *sources)
-        found.touch("write", *targets)
-        found.touch("within", *targets)
+        effects.touch("delete", *sources)
+        effects.touch("carry", *sources)
+        effects.touch("write", *targets)
+        effects.touch("within", *targets)
     elif first.text in _REMOVES:
-        found.touch("delete", *own)
+        effects.touch("delete", *own)
     elif first.text in _REVERTS:
-        found.touch("within", *(own or [literal(".")]))
+        effects.touch("within", *(own or [literal(".")]))
 
 
-def clone_files(found: Effects, arguments: Sequence[Field]) -> None:
+def clone_files(effects: Effects, arguments: Sequence[Field]) -> None:
     """`rclone`: what is named without a colon is a path of this machine."""
-    guess(found, arguments)
+    guess(effects, arguments)
     first, *own = _plain_words(arguments) or [literal("")]
     local = [one for one in own if ":" not in one.spelled]
     if first.text in _REMOVES:
-        found.remove(*local)
+        effects.remove(*local)
         return
     written = [one for one in at_end(own) if one in local] if first.text in _COPIES else []
-    found.touch("write", *written)
-    found.touch("within", *written)
+    effects.touch("write", *written)
+    effects.touch("within", *written)
     if first.text in ("move", "moveto"):
-        found.remove(*(one for one in before_end(own) if one in local))
+        effects.remove(*(one for one in before_end(own) if one in local))
     if first.text in ("sync", "bisync"):
-        found.remove(*(local if first.text == "bisync" else written))
+        effects.remove(*(local if first.text == "bisync" else written))
 
 
 _COPIES = names("copy copyto sync bisync move moveto")

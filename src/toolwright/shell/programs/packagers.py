@@ -32,7 +32,7 @@ _NODE = _switches(
     " update-notifier verbose workspace-root workspaces yes non-interactive pure-lockfile exact peer prod fix"
     " interactive latest timing topological-dev"
 )
-"""What npm, pnpm and yarn are told, and none of them runs, reads or fetches something else for."""
+"""Options of npm, pnpm and yarn that do not run, read or fetch something else."""
 _NODE_VALUED = (
     " --omit: --only: --include: --depth: --audit-level: --loglevel: --filter: --access: --tag: --sort: --mode:"
 )
@@ -60,7 +60,7 @@ _OF_YARN = names(
 )
 _RUNS = names("run run-script rum urn")
 _SCRIPTS = names("test t tst start stop restart")
-"""What follows one of these is for the project's own script."""
+"""Subcommands that are followed by words for the project's own script."""
 _USUAL_SCRIPTS = names(
     "build bundle check clean compile coverage dev docs e2e fix fmt format generate lint preview release serve start"
     " storybook test typecheck type-check types unit validate verify watch"
@@ -69,41 +69,41 @@ _USUAL_SCRIPTS = names(
 _SETS = names("set delete fix")
 
 
-def npm(found: Effects, arguments: Sequence[Field]) -> None:
-    """What a script of the project does is the project's. npm takes every option for its own, up to `--`."""
+def npm(effects: Effects, arguments: Sequence[Field]) -> None:
+    """Judge `npm`, which takes every option for its own, up to `--`. A script of the project is the project's own."""
     own = _until_dashes(arguments)
-    given = take_options(found, "npm", own, _NPM)
-    found.touch("enter", *given.values("-C", "--prefix"))
-    asks = [one.text for one in given.operands[:2]] in (["config", "get"], ["config", "list"], ["c", "get"])
-    subcommand = _subcommand(found, "npm", given, ("config", "c") if asks else _OF_NPM)
-    if subcommand == "pkg" and _SETS & {one.text for one in given.operands}:
-        found.touch("write", literal("package.json"))
-    if subcommand == "init" and len(given.operands) > 1:
-        found.doubts.append(Contained("`npm init` with a name fetches a program of that name and runs it."))
-    _read_paths(found, arguments)
+    parsed = take_options(effects, "npm", own, _NPM)
+    effects.touch("enter", *parsed.values("-C", "--prefix"))
+    asks = [one.text for one in parsed.operands[:2]] in (["config", "get"], ["config", "list"], ["c", "get"])
+    subcommand = _subcommand(effects, "npm", parsed, ("config", "c") if asks else _OF_NPM)
+    if subcommand == "pkg" and _SETS & {one.text for one in parsed.operands}:
+        effects.touch("write", literal("package.json"))
+    if subcommand == "init" and len(parsed.operands) > 1:
+        effects.doubts.append(Contained("`npm init` with a name fetches a program of that name and runs it."))
+    _read_paths(effects, arguments)
 
 
-def pnpm(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "pnpm", _before_script(arguments, _OF_PNPM, _PNPM), _PNPM)
-    _script_or_program(found, "pnpm", arguments, given, _OF_PNPM)
+def pnpm(effects: Effects, arguments: Sequence[Field]) -> None:
+    parsed = take_options(effects, "pnpm", _before_script(arguments, _OF_PNPM, _PNPM), _PNPM)
+    _script_or_program(effects, "pnpm", arguments, parsed, _OF_PNPM)
 
 
-def yarn(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "yarn", _before_script(arguments, _OF_YARN, _YARN), _YARN)
-    _script_or_program(found, "yarn", arguments, given, _OF_YARN)
+def yarn(effects: Effects, arguments: Sequence[Field]) -> None:
+    parsed = take_options(effects, "yarn", _before_script(arguments, _OF_YARN, _YARN), _YARN)
+    _script_or_program(effects, "yarn", arguments, parsed, _OF_YARN)
 
 
 def _script_or_program(
-    found: Effects, program: str, arguments: Sequence[Field], given: Arguments, known: frozenset[str]
+    effects: Effects, program: str, arguments: Sequence[Field], parsed: Arguments, known: frozenset[str]
 ) -> None:
     """A name that is no subcommand is a script of the project, or else a program, as in `pnpm touch x`."""
-    subcommand = _subcommand(found, program, given, known | _USUAL_SCRIPTS)
+    subcommand = _subcommand(effects, program, parsed, known | _USUAL_SCRIPTS)
     if subcommand not in known:
-        for first in given.operands[:1]:
+        for first in parsed.operands[:1]:
             words = arguments[next(position for position, one in enumerate(arguments) if one is first) :]
             text = " ".join(one.spelled for one in words)
-            found.suspected.append(Field(text, (text,), all(one.exact for one in words)))
-    _read_paths(found, arguments)
+            effects.suspected.append(Field(text, (text,), all(one.exact for one in words)))
+    _read_paths(effects, arguments)
 
 
 def _before_script(arguments: Sequence[Field], subcommands: Iterable[str], known: str) -> list[Field]:
@@ -118,23 +118,23 @@ def _before_script(arguments: Sequence[Field], subcommands: Iterable[str], known
 
 
 def _is_value(own: Sequence[Field], position: int, known: str) -> bool:
-    """Whether a word belongs to the option before it, as in `--filter app build`."""
+    """Tell whether a word belongs to the option before it, as in `--filter app build`."""
     return position > 0 and options(known).marks.get(own[position - 1].text, "") in tuple(":<>")
 
 
-def _subcommand(found: Effects, program: str, given: Arguments, known: Iterable[str]) -> str:
-    for first in given.operands[:1]:
+def _subcommand(effects: Effects, program: str, parsed: Arguments, known: Iterable[str]) -> str:
+    for first in parsed.operands[:1]:
         if not first.exact:
-            _doubt_unknown(found, program, first)
+            _doubt_unknown(effects, program, first)
         elif first.text not in known:
-            found.doubts.append(Contained(f"`{program} {first.text}` is not among what is known to be harmless."))
+            effects.doubts.append(Contained(f"`{program} {first.text}` is not among what is known to be harmless."))
         return first.text
     return ""
 
 
-def _doubt_unknown(found: Effects, program: str, word: Field) -> None:
+def _doubt_unknown(effects: Effects, program: str, word: Field) -> None:
     if not word.exact:
-        found.doubts.append(f"`{word.spelled}` decides what `{program}` does, and is only known when it runs.")
+        effects.doubts.append(f"`{word.spelled}` decides what `{program}` does, and is only known when it runs.")
 
 
 def _until_dashes(arguments: Sequence[Field]) -> list[Field]:
@@ -142,9 +142,9 @@ def _until_dashes(arguments: Sequence[Field]) -> list[Field]:
     return list(arguments[: texts.index("--")] if "--" in texts else arguments)
 
 
-def _read_paths(found: Effects, arguments: Sequence[Field]) -> None:
+def _read_paths(effects: Effects, arguments: Sequence[Field]) -> None:
     for argument in arguments:
-        found.touch("read", *paths_in(argument))
+        effects.touch("read", *paths_in(argument))
 
 
 _GO = (
@@ -182,31 +182,31 @@ _LINKER = re.compile(r"(?:\s*--?(?:[sw]|buildid=[\w/.-]*|X[ =]?'?[\w./-]+=[^\s'\
 _COMPILER = re.compile(r"(?:all=|\./\.\.\.=)?(?:\s*--?(?:[NlSemB]|m=\d|live|race))*\s*")
 
 
-def go(found: Effects, arguments: Sequence[Field]) -> None:
+def go(effects: Effects, arguments: Sequence[Field]) -> None:
     """Options have one dash or two; `-exec`, `-toolexec`, `-vettool`, `-overlay` and others run or load something."""
-    _read_paths(found, [one for one in arguments if not one.spelled.endswith("/...")])
-    found.touch("mention", *(file for one in arguments[1:] for file in may_be_files(one)))
+    _read_paths(effects, [one for one in arguments if not one.spelled.endswith("/...")])
+    effects.touch("mention", *(file for one in arguments[1:] for file in may_be_files(one)))
     if not arguments:
         return
     first, own = arguments[0], _own_of_go(arguments)
     if not first.exact:
-        _doubt_unknown(found, "go", first)
+        _doubt_unknown(effects, "go", first)
     known = _OF_GO.get(first.text)
     if known is None:
-        found.doubts.append(Contained(f"`go {first.spelled}` is not among what is known to be harmless."))
-        _note_commands(found, own)
+        effects.doubts.append(Contained(f"`go {first.spelled}` is not among what is known to be harmless."))
+        _note_commands(effects, own)
         return
-    before = len(found.doubts)
-    given = take_options(found, f"go {first.text}", [two_dashes(one) for one in own], _two_dashes(known))
-    if first.text == "tool" and given.operands and given.operands[0].text not in _GO_TOOLS:
-        found.doubts.append(
-            Contained(f"`go tool {given.operands[0].spelled}` is not among what is known to be harmless.")
+    before = len(effects.doubts)
+    parsed = take_options(effects, f"go {first.text}", [two_dashes(one) for one in own], _two_dashes(known))
+    if first.text == "tool" and parsed.operands and parsed.operands[0].text not in _GO_TOOLS:
+        effects.doubts.append(
+            Contained(f"`go tool {parsed.operands[0].spelled}` is not among what is known to be harmless.")
         )
     for option, plain in (("--ldflags", _LINKER), ("--gcflags", _COMPILER)):
-        if any(not one.exact or not plain.fullmatch(one.text) for one in given.values(option)):
-            found.doubts.append(Contained(f"`go -{option[2:]}` may run another program."))
-    if len(found.doubts) > before:
-        _note_commands(found, own)
+        if any(not one.exact or not plain.fullmatch(one.text) for one in parsed.values(option)):
+            effects.doubts.append(Contained(f"`go -{option[2:]}` may run another program."))
+    if len(effects.doubts) > before:
+        _note_commands(effects, own)
 
 
 def _own_of_go(arguments: Sequence[Field]) -> list[Field]:
@@ -225,13 +225,13 @@ def _own_of_go(arguments: Sequence[Field]) -> list[Field]:
     return own
 
 
-def _note_commands(found: Effects, own: Sequence[Field]) -> None:
-    """What an option that runs programs is given may be a command that a rule is about."""
+def _note_commands(effects: Effects, own: Sequence[Field]) -> None:
+    """Note the values of options that run programs: each may be a command that a rule is about."""
     for position, argument in enumerate(own):
         _, equals, _ = argument.spelled.partition("=")
         if argument.spelled.startswith("-"):
             after = own[position + 1 : position + 2]
-            found.suspected += [tail(argument, argument.spelled.index("=") + 1)] if equals else after
+            effects.suspected += [tail(argument, argument.spelled.index("=") + 1)] if equals else after
 
 
 def _two_dashes(known: str) -> str:

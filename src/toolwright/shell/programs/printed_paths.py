@@ -34,7 +34,7 @@ _PRINTS_ELSE = re.compile(r"-f?printf|-exec|-ok|-fprint|-ls|-fls|-L$|-follow$")
 
 
 def found_paths(arguments: Sequence[Field]) -> tuple[Field, ...]:
-    """What a listing names: the folders it looks in, narrowed by its one `-name` if nothing widens that again."""
+    """Return what a listing names: the folders it looks in, narrowed by its one `-name` if nothing widens it again."""
     starts = _until_condition(arguments) or [literal(".")]
     texts = [one.text for one in arguments]
     names = [arguments[spot + 1] for spot, text in enumerate(texts[:-1]) if text == "-name"]
@@ -47,12 +47,12 @@ def found_paths(arguments: Sequence[Field]) -> tuple[Field, ...]:
 
 def _searched(name: str, arguments: Sequence[Field]) -> tuple[Field, ...] | None:
     """The places that a search for names of files alone looks through; nothing but those names is printed."""
-    given = sort_arguments(arguments, _SEARCH_VALUES)
-    plain = all(one.known for one in arguments) and given.options.keys() <= _SEARCH_OPTIONS
-    if not plain or not given.has("-l", "--files-with-matches"):
+    parsed = sort_arguments(arguments, _SEARCH_VALUES)
+    plain = all(one.known for one in arguments) and parsed.options.keys() <= _SEARCH_OPTIONS
+    if not plain or not parsed.has("-l", "--files-with-matches"):
         return None
-    whole = name == "rg" or given.has("-r", "--recursive")
-    return tuple(given.operands[0 if given.has("-e") else 1 :]) or ((literal("."),) if whole else None)
+    whole = name == "rg" or parsed.has("-r", "--recursive")
+    return tuple(parsed.operands[0 if parsed.has("-e") else 1 :]) or ((literal("."),) if whole else None)
 
 
 _SEARCH_VALUES = "-e -g -t --include --exclude --exclude-dir"

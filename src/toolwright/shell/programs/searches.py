@@ -43,31 +43,33 @@ _NARROWED = ("--include", "-g", "--glob", "--iglob", "-t", "--type")
 """Options with which only some kinds of files are looked at."""
 
 
-def grep(found: Effects, arguments: Sequence[Field]) -> None:
+def grep(effects: Effects, arguments: Sequence[Field]) -> None:
     """The first operand is the pattern, unless an option gives one."""
-    given = take_options(found, "grep", arguments, _GREP)
-    deep = given.has("-r", "-R", "--recursive", "--dereference-recursive")
-    _search(found, given, everywhere=deep or any(one.text == "recurse" for one in given.values("-d", "--directories")))
+    parsed = take_options(effects, "grep", arguments, _GREP)
+    deep = parsed.has("-r", "-R", "--recursive", "--dereference-recursive")
+    _search(
+        effects, parsed, everywhere=deep or any(one.text == "recurse" for one in parsed.values("-d", "--directories"))
+    )
 
 
-def ack(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "ag", arguments, _ACK)
-    files = after_start(given.operands, 0 if given.has("-f", "-g") else 1) or [literal(".")]
-    found.touch("read", *files)
-    found.touch("search", *([] if given.has("-f", "-g", "-l", "-L", "-c") else files))
+def ack(effects: Effects, arguments: Sequence[Field]) -> None:
+    parsed = take_options(effects, "ag", arguments, _ACK)
+    files = after_start(parsed.operands, 0 if parsed.has("-f", "-g") else 1) or [literal(".")]
+    effects.touch("read", *files)
+    effects.touch("search", *([] if parsed.has("-f", "-g", "-l", "-L", "-c") else files))
 
 
-def ripgrep(found: Effects, arguments: Sequence[Field]) -> None:
-    _search(found, take_options(found, "rg", arguments, _RG), everywhere=True)
+def ripgrep(effects: Effects, arguments: Sequence[Field]) -> None:
+    _search(effects, take_options(effects, "rg", arguments, _RG), everywhere=True)
 
 
-def _search(found: Effects, given: Arguments, *, everywhere: bool) -> None:
+def _search(effects: Effects, parsed: Arguments, *, everywhere: bool) -> None:
     """Without a file a search goes through what it is fed or, `everywhere`, through the folder it is in."""
-    has_pattern = given.has("-e", "--regexp", "-f", "--file", "--files")
-    files = after_start(given.operands, 0 if has_pattern else 1)
+    has_pattern = parsed.has("-e", "--regexp", "-f", "--file", "--files")
+    files = after_start(parsed.operands, 0 if has_pattern else 1)
     files = files or ([literal(".")] if everywhere else [])
-    found.touch("read", *files)
-    found.touch("search", *([] if given.has(*_NAMES_ONLY) or given.has(*_NARROWED) else files))
+    effects.touch("read", *files)
+    effects.touch("search", *([] if parsed.has(*_NAMES_ONLY) or parsed.has(*_NARROWED) else files))
 
 
 SEARCHES: Mapping[str, Handler] = {

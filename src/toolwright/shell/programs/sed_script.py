@@ -14,7 +14,7 @@ _FLAGS = re.compile(r"[gpiIm0-9M]*")
 
 @record(slots=True)
 class SedScript:
-    """What a script does beyond changing the text that passes through."""
+    """Acts of a script beyond changing the text that passes through."""
 
     reads: list[str] = field(default_factory=list[str])
     writes: list[str] = field(default_factory=list[str])
@@ -22,7 +22,7 @@ class SedScript:
 
 
 def read_sed(script: str) -> SedScript | None:
-    """What the script does; None if it is not understood.
+    """Return what the script does; None if it is not understood.
 
     Whether a delimiter ends an expression inside square brackets is a matter of sed's version, so it is read both
     ways, and one that is broken the one way is taken the other.
@@ -86,7 +86,7 @@ class _Reader:
         elif command in _LABELLED:
             self._label()
         elif command in "aic":
-            self._text()
+            self._added_lines()
         elif command in "sy":
             self._substitute(command)
         elif command in "rRwW":
@@ -174,7 +174,7 @@ class _Reader:
         while self.position < len(self.text) and self.text[self.position] not in "\n;}":
             self.position += 1
 
-    def _text(self) -> None:
+    def _added_lines(self) -> None:
         """The lines that `a`, `i` and `c` add: up to a line end that no backslash stands before."""
         self._skip(" \t")
         if self.text.startswith("\\\n", self.position):

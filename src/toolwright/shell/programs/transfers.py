@@ -54,15 +54,15 @@ _FILTER = re.compile(r"[-+HSPR][!/sx]? .*|(?:exclude|include|hide|show|protect|r
 _TOUCH = "-a -A: -c -d: -f -h -m -r< -t: --date: --no-create --no-dereference --reference< --time:"
 
 
-def _copies(found: Effects, given: Arguments) -> tuple[list[Field], list[Field]]:
-    """What is copied and where to; a folder as the target gets each of them under its own name."""
-    targets = given.values("-t", "--target-directory")
-    sources = given.operands if targets else before_end(given.operands)
-    written = targets or at_end(given.operands)
-    found.touch("write", *written)
+def _copies(effects: Effects, parsed: Arguments) -> tuple[list[Field], list[Field]]:
+    """Return what is copied and where to; a folder as the target gets each of them under its own name."""
+    targets = parsed.values("-t", "--target-directory")
+    sources = parsed.operands if targets else before_end(parsed.operands)
+    written = targets or at_end(parsed.operands)
+    effects.touch("write", *written)
     for target in written:
         for source in sources:
-            found.touch("into", _named_in(target, source))
+            effects.touch("into", _named_in(target, source))
     return sources, written
 
 
@@ -76,78 +76,78 @@ def _named_in(target: Field, source: Field) -> Field:
 
 
 MOST = 256
-"""How many names that a copy makes are followed."""
+"""The most names made by a copy that are followed."""
 
 
-def copy(found: Effects, arguments: Sequence[Field]) -> None:
+def copy(effects: Effects, arguments: Sequence[Field]) -> None:
     """`cp`: all but the last operand are read, the last is written."""
-    given = take_options(found, "cp", arguments, _COPY)
-    sources, written = _copies(found, given)
-    whole = given.has("-r", "-R", "-a", "--recursive", "--archive")
-    found.touch("take" if whole else "read", *sources)
+    parsed = take_options(effects, "cp", arguments, _COPY)
+    sources, written = _copies(effects, parsed)
+    whole = parsed.has("-r", "-R", "-a", "--recursive", "--archive")
+    effects.touch("take" if whole else "read", *sources)
     if whole:
-        found.touch("within", *written)
+        effects.touch("within", *written)
 
 
-def move(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "mv", arguments, _MOVE)
-    sources, _ = _copies(found, given)
-    found.touch("delete", *sources)
-    found.touch("carry", *sources)
+def move(effects: Effects, arguments: Sequence[Field]) -> None:
+    parsed = take_options(effects, "mv", arguments, _MOVE)
+    sources, _ = _copies(effects, parsed)
+    effects.touch("delete", *sources)
+    effects.touch("carry", *sources)
 
 
-def link(found: Effects, arguments: Sequence[Field]) -> None:
+def link(effects: Effects, arguments: Sequence[Field]) -> None:
     """`ln`: what a link points to is as good as read and written through it later."""
-    given = take_options(found, "ln", arguments, _LINK)
-    targets = given.values("-t", "--target-directory")
-    alone = sum(map(is_one, given.operands)) < 2
-    sources = given.operands if targets or alone else before_end(given.operands)
-    several = len(given.operands) > 1 or not all(map(is_one, given.operands))
-    written = targets or [*(at_end(given.operands) if several else ()), *([literal(".")] if alone else ())]
+    parsed = take_options(effects, "ln", arguments, _LINK)
+    targets = parsed.values("-t", "--target-directory")
+    alone = sum(map(is_one, parsed.operands)) < 2
+    sources = parsed.operands if targets or alone else before_end(parsed.operands)
+    several = len(parsed.operands) > 1 or not all(map(is_one, parsed.operands))
+    written = targets or [*(at_end(parsed.operands) if several else ()), *([literal(".")] if alone else ())]
     # what a symbolic link says is read from the folder that it lies in
-    afar = given.has("-s", "--symbolic") and not given.has("-r", "--relative") and all(one.exact for one in written)
-    found.touch("read", *(one for one in sources if not (afar and one.exact and not one.text.startswith("/"))))
-    found.touch("write", *written)
+    afar = parsed.has("-s", "--symbolic") and not parsed.has("-r", "--relative") and all(one.exact for one in written)
+    effects.touch("read", *(one for one in sources if not (afar and one.exact and not one.text.startswith("/"))))
+    effects.touch("write", *written)
     for source in sources:
         for place in written:
-            found.touch("into", _named_in(place, source))
-            found.links.append((place, source))
+            effects.touch("into", _named_in(place, source))
+            effects.links.append((place, source))
             if source.exact and place.exact and not source.text.startswith("/"):
                 folder = place.text if place.text in (".", "..") else posixpath.dirname(place.text)
-                found.touch("read", literal(posixpath.join(folder, source.text)))
+                effects.touch("read", literal(posixpath.join(folder, source.text)))
 
 
-def install(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "install", arguments, _INSTALL)
-    if given.has("-d", "--directory"):
-        found.touch("write", *given.operands)
+def install(effects: Effects, arguments: Sequence[Field]) -> None:
+    parsed = take_options(effects, "install", arguments, _INSTALL)
+    if parsed.has("-d", "--directory"):
+        effects.touch("write", *parsed.operands)
         return
-    sources, _ = _copies(found, given)
-    found.touch("read", *sources)
+    sources, _ = _copies(effects, parsed)
+    effects.touch("read", *sources)
 
 
-def rsync(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "rsync", arguments, _RSYNC)
-    for value in given.values("-f", "--filter"):
+def rsync(effects: Effects, arguments: Sequence[Field]) -> None:
+    parsed = take_options(effects, "rsync", arguments, _RSYNC)
+    for value in parsed.values("-f", "--filter"):
         if not value.exact or not _FILTER.fullmatch(value.text):
-            found.doubts.append(
+            effects.doubts.append(
                 Contained(f"`{value.spelled}` may be a file with rules, which are shown if they are none.")
             )
-    local = [one for one in given.operands if ":" not in one.spelled.partition("/")[0]]
-    sources = [one for one in before_end(given.operands) if one in local]
-    found.touch("take", *sources)
-    written = [one for one in at_end(given.operands) if one in local]
-    found.touch("write", *written)
-    found.touch("within", *written)
-    if any(option.startswith("--delete") for option in given.options):
-        found.remove(*written)
-    if given.has("--remove-source-files"):
-        found.remove(*sources)
+    local = [one for one in parsed.operands if ":" not in one.spelled.partition("/")[0]]
+    sources = [one for one in before_end(parsed.operands) if one in local]
+    effects.touch("take", *sources)
+    written = [one for one in at_end(parsed.operands) if one in local]
+    effects.touch("write", *written)
+    effects.touch("within", *written)
+    if any(option.startswith("--delete") for option in parsed.options):
+        effects.remove(*written)
+    if parsed.has("--remove-source-files"):
+        effects.remove(*sources)
 
 
-def touch(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "touch", arguments, _TOUCH)
-    found.touch("write", *given.operands)
+def touch(effects: Effects, arguments: Sequence[Field]) -> None:
+    parsed = take_options(effects, "touch", arguments, _TOUCH)
+    effects.touch("write", *parsed.operands)
 
 
 _MODE = (
@@ -156,22 +156,22 @@ _MODE = (
 )
 
 
-def change_mode(found: Effects, arguments: Sequence[Field]) -> None:
+def change_mode(effects: Effects, arguments: Sequence[Field]) -> None:
     """`chmod`, `chown`, `chgrp`: the first operand says what to set, unless a file is the model."""
     modes = [one for one in arguments if re.fullmatch(r"-[rwxXst]+", one.text)]
-    given = take_options(found, "chmod", [one for one in arguments if one not in modes], _MODE)
-    files = after_start(given.operands, 0 if modes or given.has("--reference") else 1)
-    found.touch("write", *files)
-    found.touch("within", *(files if given.has("-R", "--recursive") else ()))
+    parsed = take_options(effects, "chmod", [one for one in arguments if one not in modes], _MODE)
+    files = after_start(parsed.operands, 0 if modes or parsed.has("--reference") else 1)
+    effects.touch("write", *files)
+    effects.touch("within", *(files if parsed.has("-R", "--recursive") else ()))
 
 
-def dd(found: Effects, arguments: Sequence[Field]) -> None:
+def dd(effects: Effects, arguments: Sequence[Field]) -> None:
     for argument in arguments:
         head, equals, _ = argument.spelled.partition("=")
         if head not in ("if", "of") or not equals:
             continue
         value = Field(argument.spelled[3:], tuple(text[3:] for text in argument.texts), argument.known, argument.glob)
-        found.touch("read" if head == "if" else "write", value)
+        effects.touch("read" if head == "if" else "write", value)
 
 
 _SORT = (
@@ -183,8 +183,8 @@ _SORT = (
 )
 
 
-def sort(found: Effects, arguments: Sequence[Field]) -> None:
-    found.touch("read", *take_options(found, "sort", arguments, _SORT).operands)
+def sort(effects: Effects, arguments: Sequence[Field]) -> None:
+    effects.touch("read", *take_options(effects, "sort", arguments, _SORT).operands)
 
 
 _UNIQ = (
@@ -197,17 +197,17 @@ _XXD = (
 )
 
 
-def uniq(found: Effects, arguments: Sequence[Field]) -> None:
-    _from_to(found, take_options(found, "uniq", arguments, _UNIQ).operands)
+def uniq(effects: Effects, arguments: Sequence[Field]) -> None:
+    _from_to(effects, take_options(effects, "uniq", arguments, _UNIQ).operands)
 
 
-def xxd(found: Effects, arguments: Sequence[Field]) -> None:
-    _from_to(found, take_options(found, "xxd", arguments, _XXD).operands)
+def xxd(effects: Effects, arguments: Sequence[Field]) -> None:
+    _from_to(effects, take_options(effects, "xxd", arguments, _XXD).operands)
 
 
-def _from_to(found: Effects, operands: Sequence[Field]) -> None:
-    found.touch("read", *at_start(operands))
-    found.touch("write", *after_start(operands))
+def _from_to(effects: Effects, operands: Sequence[Field]) -> None:
+    effects.touch("read", *at_start(operands))
+    effects.touch("write", *after_start(operands))
 
 
 _SPLIT = (
@@ -221,17 +221,17 @@ _CSPLIT = (
 )
 
 
-def split(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "split", arguments, _SPLIT)
-    found.scripts += given.values("--filter")
-    found.touch("read", *at_start(given.operands))
-    found.touch("write", *(wider(one, "*") for one in after_start(given.operands) or [literal("x")]))
+def split(effects: Effects, arguments: Sequence[Field]) -> None:
+    parsed = take_options(effects, "split", arguments, _SPLIT)
+    effects.scripts += parsed.values("--filter")
+    effects.touch("read", *at_start(parsed.operands))
+    effects.touch("write", *(wider(one, "*") for one in after_start(parsed.operands) or [literal("x")]))
 
 
-def csplit(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "csplit", arguments, _CSPLIT)
-    found.touch("read", *at_start(given.operands))
-    found.touch("write", *(wider(one, "*") for one in given.values("-f", "--prefix") or [literal("xx")]))
+def csplit(effects: Effects, arguments: Sequence[Field]) -> None:
+    parsed = take_options(effects, "csplit", arguments, _CSPLIT)
+    effects.touch("read", *at_start(parsed.operands))
+    effects.touch("write", *(wider(one, "*") for one in parsed.values("-f", "--prefix") or [literal("xx")]))
 
 
 _PATCH = (
@@ -243,18 +243,18 @@ _PATCH = (
 )
 
 
-def patch(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "patch", arguments, _PATCH)
-    found.touch("read", *at_start(given.operands, 2))
-    if given.has("-e", "--ed"):
-        found.doubts.append("`patch -e` hands the patch to `ed`, which can run commands.")
-    if given.has("--dry-run"):
+def patch(effects: Effects, arguments: Sequence[Field]) -> None:
+    parsed = take_options(effects, "patch", arguments, _PATCH)
+    effects.touch("read", *at_start(parsed.operands, 2))
+    if parsed.has("-e", "--ed"):
+        effects.doubts.append("`patch -e` hands the patch to `ed`, which can run commands.")
+    if parsed.has("--dry-run"):
         return
-    folders = given.values("-d", "--directory")
-    targets = (*at_start(given.operands), *given.values("-o", "--output"))
-    found.touch("write", *(targets or folders or (literal("."),)))
+    folders = parsed.values("-d", "--directory")
+    targets = (*at_start(parsed.operands), *parsed.values("-o", "--output"))
+    effects.touch("write", *(targets or folders or (literal("."),)))
     if not targets:
-        found.touch("within", *(folders or (literal("."),)))
+        effects.touch("within", *(folders or (literal("."),)))
 
 
 TRANSFERS: Mapping[str, Handler] = {

@@ -1,4 +1,4 @@
-"""What a program that no table has may do with its words: a cautious guess."""
+"""A cautious guess at what a program that no table has may do with its words."""
 
 import re
 from collections.abc import Sequence
@@ -20,26 +20,26 @@ _OUTPUTS = (
     "--out-dir",
 )
 _MADE_HERE = ("/dev/fd/", "/proc/self/fd/")
-"""Where a program finds what the line itself has made for it, as by `<(…)`."""
+"""Folders where a program finds what the line itself has made for it, as by `<(…)`."""
 _EVALUATES = re.compile(r"-[eEcrx]|--?(?:eval|evaluate|exec|execute|expression|command|code|script)")
 _CODE = re.compile(r"[(){};`|&$!\\\"']")
 
 
-def guess(found: Effects, arguments: Sequence[Field]) -> None:
+def guess(effects: Effects, arguments: Sequence[Field]) -> None:
     """A program that is not known: what looks like a path is read, `-o` names an output, any word may be a file."""
-    output, found.unlisted = False, True
+    output, effects.unlisted = False, True
     for before, argument in zip([None, *arguments], arguments, strict=False):
         text = argument.spelled
         if argument.text.startswith(_MADE_HERE) or _is_code(before, argument):
-            found.doubts.append(Contained(f"`{text[:80]}` may be a program for what is run, and is not examined."))
+            effects.doubts.append(Contained(f"`{text[:80]}` may be a program for what is run, and is not examined."))
         if output:
-            found.touch("write", argument)
+            effects.touch("write", argument)
         output = argument.text in _OUTPUTS
-        found.touch("read", *paths_in(argument))
+        effects.touch("read", *paths_in(argument))
         head, equals, _ = text.partition("=")
         if equals and head in _OUTPUTS:
-            found.touch("write", tail(argument, len(head) + 1))
-        found.touch("mention", *may_be_files(argument), *_named_in(argument))
+            effects.touch("write", tail(argument, len(head) + 1))
+        effects.touch("mention", *may_be_files(argument), *_named_in(argument))
 
 
 def _named_in(argument: Field) -> list[Field]:
@@ -50,7 +50,7 @@ def _named_in(argument: Field) -> list[Field]:
 
 
 def _is_code(before: Field | None, argument: Field) -> bool:
-    """Whether a word is what interpreters are given to run: `-e 'f(x)'`, `--eval=f(x)`."""
+    """Tell whether a word is what interpreters are given to run: `-e 'f(x)'`, `--eval=f(x)`."""
     head, equals, value = argument.spelled.partition("=")
     if equals and _EVALUATES.fullmatch(head):
         return _CODE.search(value) is not None

@@ -12,7 +12,7 @@ from toolwright.shell.state.state import Field, literal
 
 @record(frozen=True, slots=True)
 class Wrapper:
-    """Where the inner command begins: after options, perhaps assignments, and `skip` further words."""
+    """The form of a wrapper: its options, perhaps assignments, and `skip` further words before the inner command."""
 
     valued: frozenset[str] = frozenset()
     """Options whose value is the next word."""
@@ -29,11 +29,11 @@ class Wrapper:
     writes: frozenset[str] = frozenset()
     """Options whose value is a file that is written."""
     skips_file: bool = False
-    """Whether the words that are skipped are files, which are written."""
+    """True if the words that are skipped are files, which are written."""
     joins: bool = False
-    """Whether the words are put together and given to a shell."""
+    """True if the words are put together and given to a shell."""
     each: bool = False
-    """Whether every word is a script of its own."""
+    """True if every word is a script of its own."""
     reads: frozenset[str] = frozenset()
     """Options whose value is a file that is read."""
     sets: frozenset[str] = frozenset()
@@ -239,7 +239,7 @@ RUNNERS: Mapping[tuple[str, str], Wrapper] = {
 
 @record(slots=True)
 class Unwrapped:
-    """What a wrapper would run."""
+    """Commands and files of a wrapper's call."""
 
     argv: list[Field] = field(default_factory=list[Field])
     scripts: list[Field] = field(default_factory=list[Field])
@@ -255,7 +255,7 @@ class Unwrapped:
 
 
 def unwrap(name: str, argv: Sequence[Field]) -> Unwrapped | None:
-    """What `argv` runs in turn; None if its program is not one that does."""
+    """Return what `argv` runs in turn; None if its program is not one that does."""
     if name in WRAPPERS:
         return _unwrapped(name, WRAPPERS[name], argv[1:])
     if name not in _RUNNING:
@@ -274,49 +274,49 @@ _BEFORE = 8
 
 
 def _unwrapped(name: str, wrapper: Wrapper, arguments: Sequence[Field]) -> Unwrapped:
-    found, skip, position = Unwrapped(), wrapper.skip, 0
+    inner, skip, position = Unwrapped(), wrapper.skip, 0
     while position < len(arguments):
         argument = arguments[position]
         text = argument.text
         if not argument.exact:
-            found.doubt = f"`{argument.spelled}` may decide which command is run, and is only known when it runs."
+            inner.doubt = f"`{argument.spelled}` may decide which command is run, and is only known when it runs."
             break
         if text in wrapper.opens:
-            found.doubt = f"`{text}` starts a shell whose commands cannot be seen."
+            inner.doubt = f"`{text}` starts a shell whose commands cannot be seen."
         elif text == "--":
             position += 1
             break
         elif text.startswith("-") and (len(text) > 1 or name == "env"):
-            position += _take_option(name, wrapper, found, text, arguments[position + 1 : position + 2])
-            if name == "env" and found.scripts and found.scripts[0].exact and not found.doubt:
+            position += _take_option(name, wrapper, inner, text, arguments[position + 1 : position + 2])
+            if name == "env" and inner.scripts and inner.scripts[0].exact and not inner.doubt:
                 # its words stand where the option stood, before whatever follows
-                words = [literal(word) for word in found.scripts.pop().text.split()]
+                words = [literal(word) for word in inner.scripts.pop().text.split()]
                 arguments = [*arguments[: position + 1], *words, *arguments[position + 1 :]]
         elif wrapper.assigns and "=" in text[1:]:
-            found.assigned.append(argument)
+            inner.assigned.append(argument)
         elif skip:
             skip -= 1
-            found.written += [argument] if wrapper.skips_file else []
+            inner.written += [argument] if wrapper.skips_file else []
         else:
             break
         position += 1
-    if any(option in wrapper.silent for option in found.options):
+    if any(option in wrapper.silent for option in inner.options):
         return Unwrapped()
     rest = list(arguments[position:])[skip:]
     if name in ("parallel", "sem"):
-        _each_of(found, rest)
+        _each_of(inner, rest)
     elif wrapper.joins and rest:
-        found.scripts.append(_joined(rest))
+        inner.scripts.append(_joined(rest))
     elif wrapper.each:
-        found.scripts += rest
+        inner.scripts += rest
     else:
-        found.argv = rest
+        inner.argv = rest
     if name in _CHANGES_USER and any(one.spelled.rpartition("/")[2] == "git" for one in rest[:1]):
-        found.unknown.append(Contained(f"`{name}` takes away what keeps git from showing what may not be read."))
-    return found
+        inner.unknown.append(Contained(f"`{name}` takes away what keeps git from showing what may not be read."))
+    return inner
 
 
-def _each_of(found: Unwrapped, rest: Sequence[Field]) -> None:
+def _each_of(inner: Unwrapped, rest: Sequence[Field]) -> None:
     """`parallel command ::: a b`: the command with each of the words after it, where they are put in a plain way."""
     texts = [one.text for one in rest]
     end = texts.index(":::") if ":::" in texts else len(rest)
@@ -324,11 +324,11 @@ def _each_of(found: Unwrapped, rest: Sequence[Field]) -> None:
     text = " ".join(one.spelled for one in command)
     plain = not _MARKS.search(text.replace("{}", "")) and not any(_SOURCES.match(one.spelled) for one in values)
     if end == len(rest) or not plain or not all(one.exact for one in rest):
-        found.doubt = "`parallel` runs commands with words that are only known when it runs."
-        found.scripts += [_joined(rest)] if rest else []
+        inner.doubt = "`parallel` runs commands with words that are only known when it runs."
+        inner.scripts += [_joined(rest)] if rest else []
         return
     for value in values:
-        found.scripts.append(
+        inner.scripts.append(
             literal(text.replace("{}", value.text) if "{}" in text else f"{text} {value.text}".strip())
         )
 
@@ -340,31 +340,33 @@ _CHANGES_USER = frozenset({"sudo", "doas", "su", "runuser", "pkexec", "setpriv"}
 """They give a program another environment."""
 
 
-def _take_option(program: str, wrapper: Wrapper, found: Unwrapped, text: str, following: Sequence[Field]) -> int:
+def _take_option(program: str, wrapper: Wrapper, inner: Unwrapped, text: str, following: Sequence[Field]) -> int:
     """Note what an option means; how many words it takes beyond itself."""
     takes = wrapper.valued | wrapper.scripts | wrapper.folders | wrapper.writes | wrapper.sets | wrapper.reads
     name, value, glued = split_option(text, takes)
-    found.options[name or text] = literal("")
+    inner.options[name or text] = literal("")
     if not _is_known(wrapper, text, name):
-        found.unknown.append(Contained(f"`{text}` is not among the options of `{program}` known to be harmless."))
+        inner.unknown.append(Contained(f"`{text}` is not among the options of `{program}` known to be harmless."))
     if not name:
         return 0
-    given = literal(value) if glued else following[0] if following else literal("")
-    found.options[name] = given
+    option_value = literal(value) if glued else following[0] if following else literal("")
+    inner.options[name] = option_value
     if name in wrapper.scripts:
-        found.scripts.append(given)
+        inner.scripts.append(option_value)
     elif name in wrapper.folders:
-        found.folder = given
+        inner.folder = option_value
     elif name in wrapper.writes:
-        found.written.append(given)
+        inner.written.append(option_value)
     elif name in wrapper.reads:
-        found.read.append(given)
+        inner.read.append(option_value)
     elif name in wrapper.sets:
-        found.assigned.append(given)
-    if program == "env" and name in ("-u", "--unset") and not _PLAIN_VARIABLE.fullmatch(given.spelled):
-        found.unknown.append(Contained(f"`{given.spelled}` may be what keeps git from showing what may not be read."))
-    if program == "env" and name in wrapper.scripts and not _PLAIN_WORDS.fullmatch(given.spelled):
-        found.doubt = f"`env {name}` reads `{given.spelled}` by rules of its own."
+        inner.assigned.append(option_value)
+    if program == "env" and name in ("-u", "--unset") and not _PLAIN_VARIABLE.fullmatch(option_value.spelled):
+        inner.unknown.append(
+            Contained(f"`{option_value.spelled}` may be what keeps git from showing what may not be read.")
+        )
+    if program == "env" and name in wrapper.scripts and not _PLAIN_WORDS.fullmatch(option_value.spelled):
+        inner.doubt = f"`env {name}` reads `{option_value.spelled}` by rules of its own."
     return 0 if glued else 1
 
 
@@ -373,7 +375,7 @@ _PLAIN_WORDS = re.compile(r"[\w ./:=@%+,-]*")
 
 
 def _is_known(wrapper: Wrapper, text: str, name: str) -> bool:
-    """Whether every option in a word is in the lists; `name` is the one of them that takes a value."""
+    """Tell whether every option in a word is in the lists; `name` is the one of them that takes a value."""
     known = wrapper.flags | wrapper.silent
     if text in known or text.partition("=")[0] in known | {name} or ("-#" in known and text[1:].isdecimal()):
         return True

@@ -1,4 +1,4 @@
-"""What a command line needs permission for as its commands: their texts, and what an approval of them would keep."""
+"""Requests of a command line for its commands: their texts, and what an approval of them would keep."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +19,7 @@ _RELATIVE = re.compile(r"(?![/~])[^\s'\"]*/")
 
 
 class JudgedPath(Protocol):
-    """What must be known of a path; `toolwright.files` has it."""
+    """Knowledge of a path; `toolwright.files` has it."""
 
     @property
     def path(self) -> Path: ...
@@ -38,8 +38,8 @@ def about_commands(analysis: Analysis, place: PlaceOf) -> Iterator[Request]:
     """One request for all of them; none where there are none."""
     if not analysis.commands:
         return
-    shown = dict.fromkeys(command.shown for command in analysis.commands)
-    implied = dict.fromkeys(text for command in analysis.commands for text in command.implied if text not in shown)
+    texts = dict.fromkeys(command.shown for command in analysis.commands)
+    implied = dict.fromkeys(text for command in analysis.commands for text in command.implied if text not in texts)
     exact = dict[str, str]()
     for command in analysis.commands:
         for text, kept in _kept(command, place).items():
@@ -53,16 +53,16 @@ def about_commands(analysis: Analysis, place: PlaceOf) -> Iterator[Request]:
         dict.fromkeys(pattern for offer in offers for pattern in offer) if all(map(all, offers)) and all(offers) else {}
     )
     understood = analysis.verdict == "understood"
-    said = (text for command in analysis.commands for text in command.suspected)
+    suspected = (text for command in analysis.commands for text in command.suspected)
     # A box covers the programs that are denied, under whatever name.
     held = () if analysis.confinement.complete else suspected_in_files(analysis)
     yield Request(
         permission="bash",
-        patterns=tuple(shown),
+        patterns=tuple(texts),
         implied=tuple(implied),
         always=tuple(always),
         exact=exact,
-        suspected=tuple(dict.fromkeys((*said, *held, *suspected_behind_aliases(analysis)))),
+        suspected=tuple(dict.fromkeys((*suspected, *held, *suspected_behind_aliases(analysis)))),
         must_ask=not understood,
         contained=analysis.contained and analysis.confinement.complete,
         acts=acts,

@@ -1,4 +1,4 @@
-"""Which files a wildcard names at the moment, by the shell's own rules."""
+"""Files that a wildcard names at the moment, by the shell's own rules."""
 
 import os
 import posixpath
@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from toolwright.record import record
 
 MOST = 1000
-"""How many files that a wildcard names are judged one by one; where there are more, that is said."""
+"""The most files named by a wildcard that are judged one by one; where there are more, that is said."""
 _LOOKED_AT = 20_000
-"""How many names are looked at before giving up."""
+"""The most names that are looked at before giving up."""
 _LONGEST = 1000
 """Characters of a pattern for one name; names have at most 255, and nobody writes a longer one in earnest."""
 
@@ -44,7 +44,7 @@ class TooMany(Exception):
 
 @record(slots=True, kw_only=True)
 class _Budget:
-    """How many names may still be looked at, and whether wildcards fit names that begin with a dot."""
+    """The number of names that may still be looked at, and whether wildcards fit names that begin with a dot."""
 
     left: int = _LOOKED_AT
     dots: bool = False
@@ -59,18 +59,18 @@ def matched(path: str) -> tuple[list[str], bool]:
 
     Parts behind the last wildcard need not exist: `m*/new` is a name in every folder that fits.
     """
-    found: list[str] = []
+    paths: list[str] = []
     parts = path.strip("/").split("/")
     # `**` is how listings are told, to whose patterns a dot is a letter like any
     budget = _Budget(dots="**" in parts)
     try:
-        for one in _walk("/", parts, budget):
-            if len(found) == MOST:
-                return found, False
-            found.append(one)
+        for match in _walk("/", parts, budget):
+            if len(paths) == MOST:
+                return paths, False
+            paths.append(match)
     except TooMany:
-        return found, False
-    return sorted(found), True
+        return paths, False
+    return sorted(paths), True
 
 
 def _walk(folder: str, parts: list[str], budget: _Budget) -> Iterator[str]:

@@ -15,7 +15,7 @@ from toolwright.shell.requests.public_files import is_open_to_all
 from toolwright.shell.state.findings import Touch
 
 _PROGRAMS = ("/bin", "/sbin", "/usr", "/opt", "/nix/store", "/snap/bin", "/Applications", "/Library", "/System")
-"""Where the machine's own programs lie; running one of them is not leaving the project."""
+"""Folders of the machine's own programs; running one of them is not leaving the project."""
 OFFERED = 12
 """Places that are offered to be allowed for longer; a list that nobody reads is none."""
 _TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - folders that a command line names
@@ -28,21 +28,21 @@ def requests_for(analysis: Analysis, place: PlaceOf) -> list[Request]:
 
 
 def checks_for(analysis: Analysis, place: PlaceOf) -> list[Request]:
-    """What no rule may forbid but nobody needs to be asked about.
+    """Return the requests that no rule may forbid but nobody needs to be asked about.
 
     `> file` runs no command, and whether the file may be written is settled by `edit`; but where commands are
     forbidden altogether, it must not slip through. Nor must a file of the machine that everybody may read, where
     nothing outside may be touched. In a box that is complete, what lies outside may be listed by any program.
     """
-    found = [Request(permission="bash", patterns=analysis.bare, always=())] if analysis.bare else []
+    requests = [Request(permission="bash", patterns=analysis.bare, always=())] if analysis.bare else []
     paths = _Paths(analysis, place)
     read = [path for path in analysis.paths("read", "take", "carry", "look") if paths.is_open(path, path)]
     listed = paths.listed() if analysis.confinement.complete else []
     outside = [(path, str(place(path).path)) for path in (*read, *listed) if not place(path).inside]
     if outside:
         patterns = tuple(dict.fromkeys(itertools.chain.from_iterable(outside)))
-        found.append(Request(permission="external_directory", patterns=patterns, always=()))
-    return found
+        requests.append(Request(permission="external_directory", patterns=patterns, always=()))
+    return requests
 
 
 class _Paths:
@@ -52,7 +52,7 @@ class _Paths:
         self.analysis = analysis
         self.place = place
         self.unjudged = False
-        """Whether a wildcard names more files than were looked at."""
+        """True if a wildcard names more files than were looked at."""
         self._known: dict[str, JudgedPath] = {}
         self._ranks = {path: rank for rank, path in enumerate(analysis.order)}
         self._wild: dict[str, str] = {}
@@ -65,18 +65,18 @@ class _Paths:
 
     def named(self, *kinds: Touch) -> list[str]:
         """The paths, those they are by the line's own links, and for wildcards the files they name at the moment."""
-        found: dict[str, None] = {}
+        named: dict[str, None] = {}
         for kind in kinds:
             for path in self.analysis.touched.get(kind, ()):
-                for one in self._aliases(path):
-                    found[one] = None
-                    if is_wild(one):
-                        more, complete = matched(one)
-                        found.update(dict.fromkeys(more))
-                        self._wild.update(dict.fromkeys((name for name in more if name != one), one))
-                        contained = _is_some_below(one) and self.analysis.confinement.complete
+                for alias in self._aliases(path):
+                    named[alias] = None
+                    if is_wild(alias):
+                        more, complete = matched(alias)
+                        named.update(dict.fromkeys(more))
+                        self._wild.update(dict.fromkeys((name for name in more if name != alias), alias))
+                        contained = _is_some_below(alias) and self.analysis.confinement.complete
                         self.unjudged = self.unjudged or not (complete or contained)
-        return list(found)
+        return list(named)
 
     def _aliases(self, path: str) -> Iterator[str]:
         yield path
@@ -92,7 +92,7 @@ class _Paths:
         changed = [*self.named("delete", "write", "within", "lose"), *self.existing("overwrite", "into")]
         looked: list[Touch] = [] if self.analysis.confinement.complete else ["look"]
         read = [*self.named("read", "take", "carry", *looked), *self.existing("mention"), *self._run()]
-        shown: dict[str, None] = {}
+        visible: dict[str, None] = {}
         real: dict[str, None] = {}
         written: set[str] = set()
         for path in sorted(itertools.chain(self._worked_in(), changed, read), key=self._rank):
@@ -105,17 +105,17 @@ class _Paths:
             written |= set() if is_read else set(texts)
             real[texts[0]] = None
             if not self._is_told(path):
-                shown[texts[1]] = None
-        if not shown:
+                visible[texts[1]] = None
+        if not visible:
             return
-        named = dict.fromkeys((*shown, *real))
+        named = dict.fromkeys((*visible, *real))
         only_read = tuple(path for path in named if path not in written)
         offered = dict.fromkeys(pattern for path in named for pattern in _lasting(path))
         changing = {pattern for path in named if path in written for pattern in _lasting(path)}
         yield Request(
             permission="external_directory",
-            patterns=tuple(shown),
-            implied=tuple(path for path in real if path not in shown),
+            patterns=tuple(visible),
+            implied=tuple(path for path in real if path not in visible),
             always=tuple(offered),
             always_reading=tuple(pattern for pattern in offered if pattern not in changing),
             only_read=only_read,
@@ -132,27 +132,27 @@ class _Paths:
         return [path for path in entered if not path.endswith("/..") or posixpath.normpath(path) in used]
 
     def listed(self) -> list[str]:
-        """Where it is only looked what is there."""
+        """Return the paths where it is only looked what is there."""
         return [path for path in self.named("look") if not self._is_own(str(self.at(path).path))]
 
     def _rank(self, path: str) -> int:
-        """Where the line names it, or what stands for it."""
+        """Return the place in the line of a path, or of what stands for it."""
         return self._ranks.get(self._wild.get(path, path), len(self._ranks))
 
     def _is_told(self, path: str) -> bool:
-        """Whether a wildcard that is shown says it all: one of a folder outside, fitting what lies there itself."""
+        """Tell whether a wildcard that is shown says it all: one of a folder outside, fitting what lies right there."""
         wildcard = self._wild.get(path)
         if wildcard is None or path in self._ranks:
             return False
         return not self.at(wildcard).inside and str(self.at(path).path) == path
 
     def _is_own(self, path: str) -> bool:
-        """Whether it lies in a folder for temporary files that is the command's own."""
+        """Tell whether it lies in a folder for temporary files that is the command's own."""
         private = self.analysis.confinement.private_tmp
         return private and any(path == folder or path.startswith(f"{folder}/") for folder in _TEMPORARY)
 
     def is_open(self, path: str, canonical: str) -> bool:
-        """Whether everybody may read it, or git shows it anyway."""
+        """Tell whether everybody may read it, or git shows it anyway."""
         settings = (".gitconfig", ".config/git/config", ".config/git/ignore")
         if path in (f"{self.analysis.home}/{name}" for name in settings):
             return True
@@ -166,7 +166,7 @@ class _Paths:
                 yield path
 
     def read(self) -> Iterator[Request]:
-        """What is shown of files, and what is carried off with its folder, where a later name would no longer tell."""
+        """Yield requests for what is shown of files, or carried off with its folder, as a later name would not tell."""
         self.unjudged = False
         named = [*self.named("read", "take", "carry"), *self.existing("mention")]
         whole: list[Touch] = ["carry", "take"]
@@ -235,10 +235,10 @@ class _Paths:
 
     def _without_listed(self, paths: Sequence[str]) -> tuple[list[str], list[str]]:
         """Those that are named, and those that are only some of what a listing names."""
-        found: tuple[list[str], list[str]] = ([], [])
+        named_and_listed: tuple[list[str], list[str]] = ([], [])
         for path in paths:
-            found[_is_some_below(self._wild.get(path, ""))].append(path)
-        return found
+            named_and_listed[_is_some_below(self._wild.get(path, ""))].append(path)
+        return named_and_listed
 
     def _some_of(self, paths: Sequence[str], *, absolute: bool = False) -> Iterator[Below]:
         by_folder = dict[str, list[str]]()
@@ -268,24 +268,24 @@ class _Paths:
         """
         if self.analysis.confinement.complete:
             return
-        shown = set(self.named("search"))
+        searched = set(self.named("search"))
         for path in dict.fromkeys((*self.named("read"), *self.existing("mention"))):
             there = self.at(path)
             whole = str(there.pattern) == "."
-            if there.inside and there.path.is_dir() and (path in shown or not whole):
+            if there.inside and there.path.is_dir() and (path in searched or not whole):
                 names, complete = _content(str(there.path))
                 broad = whole or not complete
                 pattern = there.absolute_pattern
                 yield Below(folder=pattern, names=names, complete=complete, certain=False, broad=broad)
 
     def _history(self) -> Iterator[Below]:
-        """What git shows without being told of which file: any that is tracked."""
+        """Yield what git shows without being told of which file: any that is tracked."""
         yield from self._tracked("history")
         for folder in self.named("past"):
             yield Below(folder=self.at(folder).absolute_pattern, complete=False, certain=False)
 
     def _tracked(self, kind: Touch, *, absolute: bool = True) -> Iterator[Below]:
-        """What git has there, below the folder that was named."""
+        """Yield what git has there, below the folder that was named."""
         for path in self.named(kind):
             real = str(self.at(path).path)
             index = index_around(real)
@@ -299,7 +299,7 @@ class _Paths:
 
 
 def _is_some_below(wildcard: str) -> bool:
-    """Whether it stands for some of what a listing names, nobody knows which."""
+    """Tell whether it stands for some of what a listing names, nobody knows which."""
     return "**" in wildcard
 
 
@@ -318,7 +318,7 @@ def _content(folder: str) -> tuple[tuple[str, ...], bool]:
 
 
 def _may_be_in(path: str) -> bool:
-    """Whether the folder of a name that a copy may get is one, or may become one."""
+    """Tell whether the folder of a name that a copy may get is one, or may become one."""
     folder = posixpath.dirname(path)
     return os.path.isdir(folder) or not os.path.lexists(folder)  # noqa: PTH112 - text
 

@@ -16,12 +16,12 @@ _OPEN = re.compile(
 )
 """Files of the machine that every program reads and that hold no secret."""
 _FOR_EVERYBODY = ("/etc", "/var/log")
-"""Where the machine keeps its settings and tells what it does: its own permissions say what is not for everybody."""
+"""Folders of the machine's settings and reports: its own permissions say what is not for everybody."""
 _LITERAL = re.compile(r"[\w./@+:=,%-]+")
 
 
 def is_open_to_all(path: str, canonical: str) -> bool:
-    """Whether everybody may read it, by the name it was given and by the one it has."""
+    """Tell whether everybody may read it, by the name it was given and by the one it has."""
     if ".." in path:
         return False
     if _OPEN.fullmatch(path) and path.startswith(("/proc/", "/sys/")):
@@ -35,7 +35,7 @@ def is_open_to_all(path: str, canonical: str) -> bool:
 
 
 def _is_public(path: str) -> bool:
-    """Whether every user of the machine may read a file of the machine's, which is no folder."""
+    """Tell whether every user of the machine may read a file of the machine's, which is no folder."""
     if not path.startswith(tuple(f"{folder}/" for folder in _FOR_EVERYBODY)):
         return False
     above = path
@@ -51,6 +51,6 @@ def _is_public(path: str) -> bool:
 
 
 def _leads_nowhere(path: str) -> bool:
-    """Whether not even the first folder is there, as of a path in a container or of a route of a server."""
+    """Tell whether not even the first folder is there, as of a path in a container or of a route of a server."""
     first = "/".join(path.split("/", 2)[:2])
     return len(path) > len(first) > 1 and not os.path.lexists(first)

@@ -1,4 +1,4 @@
-"""What a walk through a script has found so far."""
+"""Findings of a walk through a script so far."""
 
 import math
 import posixpath
@@ -33,7 +33,7 @@ Touch = Literal[
     "blob",
     "settings",
 ]
-"""What is done to a path: `search` shows what is in it, `look` only asks whether it is there, `take` copies all that is
+"""Touches of a path: `search` shows what is in it, `look` only asks whether it is there, `take` copies all that is
 in it and `carry` gives it another name, `into` is the name a file gets if its target is a folder, `within` changes
 something in a folder, nobody knows what, `discard` puts back what git has of it, `lose` takes away what nobody else has
 of it, `mention` is a word that may be a file, `script` one whose text a shell runs, `history` is any file that git has
@@ -41,12 +41,12 @@ there, `past` any that it has ever had, `blob` a path as git has it, and `settin
 is shut in a box."""
 
 STEPS = 4_000
-"""How many statements and files are looked at before giving up, counting every time a loop or function comes round."""
+"""The most statements and files that are looked at, counting every time a loop or function comes round."""
 
 LINKS = 400
-"""How many names of its own a line may give to places; every path is looked at under each of them."""
+"""The most names of its own that a line may give to places; every path is looked at under each of them."""
 WORDS = 100_000
-"""How many words are looked at before giving up, counting those of a command again for each that it runs in turn."""
+"""The most words that are looked at, counting those of a command again for each that it runs in turn."""
 
 _DEVICE = re.compile(r"/dev/(?:null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd/\d+)")
 _OWN_FOLDER = re.compile(r"/+proc/+(?:self|thread-self|\*)/+cwd(?=/|$)")
@@ -58,10 +58,10 @@ class Confinement:
     """Facts about the box that the command will run in. The default is no box at all."""
 
     complete: bool = False
-    """Whether whatever the command starts can change nothing but the project and what was granted, cannot read what
+    """True if whatever the command starts can change nothing but the project and what was granted, cannot read what
     the rules keep from being read, and cannot change what they keep from being changed, or our settings and data."""
     private_tmp: bool = False
-    """Whether `/tmp` and `/var/tmp` are the command's own, empty and gone with it."""
+    """True if `/tmp` and `/var/tmp` are the command's own, empty and gone with it."""
 
 
 OPEN = Confinement()
@@ -98,9 +98,9 @@ class Draft:
     suspected: dict[str, None] = field(default_factory=dict[str, None])
     """Texts among its words that may be commands which it runs."""
     folders: tuple[str, ...] | None = None
-    """Where it runs; None until that was seen, empty if it is not known."""
+    """The folders it may run in; None until that was seen, empty if they are not known."""
     fed: bool = False
-    """Whether it was given input by the line itself, which its words do not show."""
+    """True if it was given input by the line itself, which its words do not show."""
     stdin: str | None = None
     """That input; empty where it is not known."""
 
@@ -137,7 +137,7 @@ class Findings:
     home: str = ""
     top: str = ""
     start: str = ""
-    """Where the line begins: a canonical path."""
+    """The folder where the line begins: a canonical path."""
     drafts: dict[tuple[int, str], Draft] = field(default_factory=dict[tuple[int, str], Draft])
     touched: dict[Touch, dict[str, str]] = field(default_factory=dict[Touch, dict[str, str]])
     """For each kind of touch the paths, and how each is to be shown."""
@@ -149,7 +149,7 @@ class Findings:
     links: dict[str, str] = field(default_factory=dict[str, str])
     """Names that the script itself makes for other places."""
     doubts: int = 0
-    """How often something was not understood; grows also when the reason is an old one."""
+    """Counts the times that something was not understood, also where the reason is an old one."""
 
     steps: int = 0
     words: int = 0
@@ -170,11 +170,11 @@ class Findings:
 
     @property
     def contained(self) -> bool:
-        """Whether a box would take care of all that is doubted."""
+        """True if a box would take care of all that is doubted."""
         return all(isinstance(reason, Contained) for reason in self.reasons)
 
-    def draft(self, start: int, words: tuple[str, ...], shown: str) -> Draft:
-        return self.drafts.setdefault((start, shown), Draft(start, words, shown))
+    def draft(self, start: int, words: tuple[str, ...], text: str) -> Draft:
+        return self.drafts.setdefault((start, text), Draft(start, words, text))
 
     def touch(self, kind: Touch, argument: Field, state: State) -> None:
         """Note that a file is touched, wherever the script may be at that point."""
@@ -200,8 +200,10 @@ class Findings:
             for folder in state.folders if not text.startswith("/") else ("",):
                 path = absolute(folder, text)
                 self.order[path] = None
-                told = text == argument.spelled or (text.startswith("/") and not argument.spelled.startswith("/"))
-                paths.setdefault(path, path if told else absolute(folder, argument.spelled))
+                is_spelled_so = text == argument.spelled or (
+                    text.startswith("/") and not argument.spelled.startswith("/")
+                )
+                paths.setdefault(path, path if is_spelled_so else absolute(folder, argument.spelled))
 
     def _blob(self, argument: Field, state: State) -> None:
         """A path in git's store begins at the top of the work tree, wherever that is above the script's folder."""
@@ -223,7 +225,7 @@ class Findings:
                     self.touched.setdefault(kind, {}).setdefault(path, path)
 
     def _special_file(self, kind: Touch, text: str, argument: Field, state: State) -> bool:
-        """Whether a path is none of the file system's: a device, or one that leads through a process."""
+        """Tell whether a path is none of the file system's: a device, or one that leads through a process."""
         if _DEVICE.fullmatch(text):
             return True
         if match := _OWN_FOLDER.match(text):
@@ -260,5 +262,5 @@ def absolute(folder: str, text: str) -> str:
 
 
 def _may_climb(text: str) -> bool:
-    """Whether a wildcard in a name that begins with a dot could stand for the second dot of `..`."""
+    """Tell whether a wildcard in a name that begins with a dot could stand for the second dot of `..`."""
     return any(part.startswith(".") and re.search(r"[*?\[]", part) for part in text.split("/"))

@@ -1,4 +1,4 @@
-"""What is known at one point of a script: the folder, the variables, the arguments. Branches are joined again."""
+"""The state at one point of a script: the folder, the variables, the arguments. Branches are joined again."""
 
 from collections.abc import Container
 from dataclasses import field, replace
@@ -7,7 +7,7 @@ from typing import Literal
 from toolwright.record import record
 
 ALTERNATIVES = 16
-"""How many values of a variable, or folders, are followed side by side."""
+"""The most values of a variable, or folders, that are followed side by side."""
 
 
 @record(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Field:
 
     @property
     def single(self) -> bool:
-        """Whether it is surely one argument, so that those behind it are where they seem; `{}` is a file at a time."""
+        """True if it is surely one argument, so that those behind it are where they seem; `{}` is a file at a time."""
         if self.splits or "$@" in self.spelled or "[@]" in self.spelled:
             return False
         return not self.glob or self.number or self.spelled == "{}"
@@ -75,7 +75,7 @@ class State:
     """Changed in place by the statements that are walked; copied where the script branches."""
 
     folders: tuple[str, ...]
-    """Where the script may be; empty if that is not known."""
+    """The folders the script may be in; empty if that is not known."""
     variables: dict[str, Field] = field(default_factory=dict[str, Field])
     """Variables that this script has set; all others come from outside and are not known."""
     arguments: tuple[Field, ...] | None = None
@@ -92,7 +92,7 @@ class State:
     functions: Container[str] = field(default=(), compare=False)
     """Names that the script gives a meaning of its own."""
     ended: bool = False
-    """Whether the script cannot get here, having left before."""
+    """True if the script cannot get here, having left before."""
 
     def copy(self) -> "State":
         return State(
@@ -113,7 +113,7 @@ class State:
         self.variables.pop(name, None)
 
     def join(self, other: "State") -> "State":
-        """What holds whichever of the two ways was taken."""
+        """Return the state that holds whichever of the two ways was taken."""
         if self is other or other.ended:
             return self
         if self.ended:
@@ -135,22 +135,22 @@ class State:
         )
 
 
-def _join_variables(one: dict[str, Field], other: dict[str, Field]) -> dict[str, Field]:
-    if one == other:
-        return dict(one)
-    joined = {name: _join_values(one[name], other[name]) for name in one.keys() & other.keys()}
+def _join_variables(first: dict[str, Field], second: dict[str, Field]) -> dict[str, Field]:
+    if first == second:
+        return dict(first)
+    joined = {name: _join_values(first[name], second[name]) for name in first.keys() & second.keys()}
     return {name: value for name, value in joined.items() if value is not None}
 
 
-def _join_values(one: Field, other: Field) -> Field | None:
-    if one == other:
-        return one
-    if is_number(one) and is_number(other):
-        return some_number(one.spelled)
-    texts = tuple(dict.fromkeys(one.texts + other.texts))
-    if not (one.known and other.known) or one.glob != other.glob or len(texts) > ALTERNATIVES:
+def _join_values(first: Field, second: Field) -> Field | None:
+    if first == second:
+        return first
+    if is_number(first) and is_number(second):
+        return some_number(first.spelled)
+    texts = tuple(dict.fromkeys(first.texts + second.texts))
+    if not (first.known and second.known) or first.glob != second.glob or len(texts) > ALTERNATIVES:
         return None
-    return replace(one, texts=texts)
+    return replace(first, texts=texts)
 
 
 @record(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class Outcome:
     failed: State | None
 
     def either(self, otherwise: State) -> State:
-        """What holds afterwards. If the script has ended, what follows is still looked at, from `otherwise`."""
+        """Return the state afterwards. If the script has ended, what follows is still looked at, from `otherwise`."""
         if self.succeeded is None or self.failed is None:
             return self.succeeded or self.failed or otherwise
         return self.succeeded.join(self.failed)
@@ -176,7 +176,7 @@ def always(state: State) -> Outcome:
     return Outcome(state, state)
 
 
-def joined(one: State | None, other: State | None) -> State | None:
-    if one is None or other is None:
-        return one or other
-    return one.join(other)
+def joined(first: State | None, second: State | None) -> State | None:
+    if first is None or second is None:
+        return first or second
+    return first.join(second)

@@ -76,15 +76,15 @@ def _note_special(walk: Walk, call: CommandCall, name: str, value: Field | None)
 def set_names(walk: Walk, call: CommandCall) -> Outcome:
     """`read`, `getopts`, `mapfile`: the variables named get values that are not known."""
     valued = {"read": "-a -d -i -n -N -p -t -u", "getopts": ""}.get(call.name, "-d -n -O -s -u -C -c")
-    given = sort_arguments(call.arguments, valued)
-    for script in given.values("-C"):
+    parsed = sort_arguments(call.arguments, valued)
+    for script in parsed.values("-C"):
         _evaluate(walk, call, script, call.state.copy())
         walk.findings.doubt(f"`{call.name} -C` adds words to the command that it runs.")
-    names = given.operands[1:2] if call.name == "getopts" else [*given.operands, *given.values("-a")]
+    names = parsed.operands[1:2] if call.name == "getopts" else [*parsed.operands, *parsed.values("-a")]
     for argument in names:
         _give_unknown(walk, call, argument)
-    if call.name == "read" and len(names) == 1 and given.options.keys() <= {"-r", "-d"}:
-        _give_path(walk, call, names[0], as_it_is=given.has("-r"))
+    if call.name == "read" and len(names) == 1 and parsed.options.keys() <= {"-r", "-d"}:
+        _give_path(walk, call, names[0], as_it_is=parsed.has("-r"))
     if call.name == "getopts":
         call.state.forget("OPTARG")
     elif not names:
@@ -125,7 +125,7 @@ def print_formatted(walk: Walk, call: CommandCall) -> Outcome:
 
 
 _COUNTS = re.compile(r"%[^a-zA-Z]*n")
-"""How `printf` is told to put a number into a variable."""
+"""The form by which `printf` is told to put a number into a variable."""
 
 
 def wait(walk: Walk, call: CommandCall) -> Outcome:
@@ -236,8 +236,8 @@ def _may_be_subscript(argument: Field) -> bool:
 
 
 def generate_completions(walk: Walk, call: CommandCall) -> Outcome:
-    given = sort_arguments(call.arguments, "-A -C -F -G -P -S -W -X -o")
-    for script in given.values("-C"):
+    parsed = sort_arguments(call.arguments, "-A -C -F -G -P -S -W -X -o")
+    for script in parsed.values("-C"):
         _evaluate(walk, call, script, call.state.copy())
     plain = all(one.exact and one.text in ("-a", "-b", "-c", "-k", "-v") for one in call.arguments)
     if not plain or call.name == "complete":

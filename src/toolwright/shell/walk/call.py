@@ -39,12 +39,12 @@ class CommandCall:
     """Further operands that come from elsewhere, as those of xargs do."""
 
     wrapped: bool = False
-    """Whether another program runs it, so that a name of the shell's own is a program's too."""
+    """True if another program runs it, so that a name of the shell's own is a program's too."""
 
     listed: list[Field] = field(default_factory=list[Field])
     """Those of its words that are folders from a listing, and stand for what lies in them."""
     mark: str = ""
-    """What stands in its words for a path that a listing names."""
+    """The mark in its words for a path that a listing names."""
 
     @property
     def name(self) -> str:

@@ -9,7 +9,7 @@ from toolwright.shell.walk.call import CommandCall, Walk
 
 _CD_OPTION = re.compile(r"-[LPe@]+")
 _ELSEWHERE = re.compile(r"-|[-+]\d+")
-"""What names a folder that the script was in before."""
+"""Words for a folder that the script was in before."""
 
 
 def change_folder(walk: Walk, call: CommandCall) -> Outcome:
@@ -21,8 +21,8 @@ def change_folder(walk: Walk, call: CommandCall) -> Outcome:
     target = operands[0] if operands else call.state.variables.get("HOME", unknown("~"))
     number = len(operands)
     if number > 1 or (call.name == "pushd" and not number) or _is_unclear(target, ended=ended):
-        shown = " ".join([call.name, *(one.spelled for one in call.arguments)])
-        walk.findings.doubt(f"Where `{shown}` leads is only known when it runs.")
+        line = " ".join([call.name, *(one.spelled for one in call.arguments)])
+        walk.findings.doubt(f"Where `{line}` leads is only known when it runs.")
         state.folders = ()
         return Outcome(state, before)
     walk.findings.touch("enter", target, call.state)
@@ -58,14 +58,14 @@ def _told_apart(call: CommandCall) -> tuple[str, Sequence[Field], bool]:
 
 
 def _is_unclear(target: Field, *, ended: bool) -> bool:
-    """Whether it names a folder that the script was in before, or may be an option that is not known."""
+    """Tell whether it names a folder that the script was in before, or may be an option that is not known."""
     if any(map(_ELSEWHERE.fullmatch, target.texts)):
         return True
     return not ended and any(text.startswith(("-", "+")) for text in target.texts)
 
 
 def _places(path: str, real: str, options: str) -> list[str]:
-    """Where a path may lead. A shell takes `..` off the text, or follows links first with `-P`, or if nothing is there.
+    """Return where a path may lead. A shell takes `..` off the text, or with `-P` or if nothing is there, follows links.
 
     On the way from the root to `real`, where the line begins, are no links.
     """
@@ -76,7 +76,7 @@ def _places(path: str, real: str, options: str) -> list[str]:
 
 
 def _may_differ(path: str, real: str, *, physical: bool) -> bool:
-    """Whether a `..` may follow a link, and it matters: what is left of a path by its text is there for certain."""
+    """Tell whether a `..` may follow a link, and it matters: what the path's text comes to is there for certain."""
     passed, rest = "", path.split("/")[1:]
     for position, part in enumerate(rest):
         if part in ("", "."):

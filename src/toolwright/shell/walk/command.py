@@ -1,4 +1,4 @@
-"""What a simple command does: the shell's own commands, programs that run programs, and the files of all others."""
+"""Simple commands: the shell's own commands, programs that run programs, and the files of all others."""
 
 import posixpath
 import re
@@ -49,8 +49,8 @@ def run(walk: Walk, call: CommandCall) -> Outcome:
 
 
 def _is_one_of_several(first: Field, state: State) -> bool:
-    """Whether it is known which programs the word may name, as `python$v` in a loop; what the shell does itself is not
-    among them."""
+    """Tell whether it is known which programs the word may name, as `python$v` in a loop; what the shell does itself is
+    not among them."""
     several = first.known and not first.glob and len(first.texts) > 1
     return several and not any(text in BUILTINS or text in state.functions for text in first.texts)
 
@@ -90,7 +90,7 @@ _LOADER = re.compile(r"ld-linux.*|ld-musl.*|ld\.so.*|ld-\d.*")
 _COMMAND_WORD = re.compile(r"[A-Za-z_./~][\w./@+~-]*")
 _PIECES = re.compile(r"[;&|\n(){}`$<>'\"=,:!\\]+")
 _SUSPECTS = 24
-"""How many words of a call are looked at, with all that follows, as the beginning of a command of their own."""
+"""The most words of a call that are looked at, with all that follows, as the beginning of a command of their own."""
 _FOLLOWING = 4
 """With how many words after them all others are."""
 
@@ -149,30 +149,30 @@ def _doubt_open_prefix(walk: Walk, call: CommandCall) -> None:
             walk.findings.doubt(Contained(problem) if call.name in ("psql", "mysql") else problem)
 
 
-def _run_wrapped(walk: Walk, call: CommandCall, name: str, found: Unwrapped) -> Outcome:
-    state = _in_folder(walk, call.state, found.folder)
-    if found.doubt:
-        walk.findings.doubt(found.doubt)
-    for assignment in found.assigned:
+def _run_wrapped(walk: Walk, call: CommandCall, name: str, unwrapped: Unwrapped) -> Outcome:
+    state = _in_folder(walk, call.state, unwrapped.folder)
+    if unwrapped.doubt:
+        walk.findings.doubt(unwrapped.doubt)
+    for assignment in unwrapped.assigned:
         variable, value = split_assignment(assignment.text)
         if problem := exported(variable, value, source=value.text, dialect=call.state.dialect):
             walk.findings.doubt(problem)
-    for reason in found.unknown:
+    for reason in unwrapped.unknown:
         walk.findings.doubt(reason)
-    for source in found.read:
+    for source in unwrapped.read:
         walk.findings.touch("read", source, call.state)
-    for target in found.written:
+    for target in unwrapped.written:
         walk.findings.touch("write", target, call.state)
-    for script in found.scripts:
+    for script in unwrapped.scripts:
         run_script(walk, call, script, state)
-    if not found.argv:
+    if not unwrapped.argv:
         return always(call.state)
-    inner = call.inner(found.argv, also=call.also)
+    inner = call.inner(unwrapped.argv, also=call.also)
     here = name in _IN_THIS_SHELL
     inner.state = state if here else state.copy()
     _note_later_start(walk, inner)
     if name == "xargs":
-        _feed_operands(inner, found)
+        _feed_operands(inner, unwrapped)
     outcome = run(walk, inner)
     if here:
         return outcome
@@ -198,23 +198,29 @@ def _is_program(name: str) -> bool:
     return plain in SHELLS or plain in WRAPPERS or is_listed(plain) or plain in ARITY
 
 
-def _feed_operands(inner: CommandCall, found: Unwrapped) -> None:
+def _feed_operands(inner: CommandCall, unwrapped: Unwrapped) -> None:
     """The words xargs adds: those of a known text, the folders of a listing, or something unknown."""
     feed, inner.feed = inner.feed, None
     words: list[Field] = [unknown("what xargs reads")]
-    separated = {"-0", "--null", "-d", "--delimiter", "-a", "--arg-file"} & found.options.keys()
+    separated = {"-0", "--null", "-d", "--delimiter", "-a", "--arg-file"} & unwrapped.options.keys()
     if feed is not None and feed.text is not None and feed.text.exact and not separated:
         text = feed.text.text
-        by_line = {"-I", "-i", "-J", "--replace"} & found.options.keys()
+        by_line = {"-I", "-i", "-J", "--replace"} & unwrapped.options.keys()
         pieces = filter(None, re.split(r"\n+" if by_line else r"[ \t\n]+", text))
         words = [literal(word.strip(" \t")) for word in pieces] if not set(text) & set("'\"\\") else words
     elif feed is not None and feed.paths:
         inner.listed = words = [replace(path, several=True) for path in feed.paths]
     mark = next(
-        (found.options[option].text or "{}" for option in ("-I", "-i", "-J", "--replace") if option in found.options),
+        (
+            unwrapped.options[option].text or "{}"
+            for option in ("-I", "-i", "-J", "--replace")
+            if option in unwrapped.options
+        ),
         "",
     )
-    counted = [found.options[one] for one in ("-n", "-L", "-l", "--max-args", "--max-lines") if one in found.options]
+    counted = [
+        unwrapped.options[one] for one in ("-n", "-L", "-l", "--max-args", "--max-lines") if one in unwrapped.options
+    ]
     if counted and not mark and any(one.text != "1" for one in counted):
         words = [unknown("what xargs reads")]
     elif counted and not mark and words:

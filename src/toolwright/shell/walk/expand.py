@@ -171,15 +171,15 @@ def _variable(name: str, state: State) -> Field | None:
 
 
 def _changed(part: Parameter, value: Field) -> Field | None:
-    """What `${name%.txt}` and its like leave, where that is plain; it is a piece of the value in any case."""
+    """Return what `${name%.txt}` and its like leave, where that is plain; it is a piece of the value in any case."""
     argument = part.argument
     if argument is None or value.number:
         return None
     pattern = ""
-    for one in argument.parts:
-        if not isinstance(one, Literal) or (one.quoted and not part.quoted and _PATTERN.search(one.text)):
+    for piece in argument.parts:
+        if not isinstance(piece, Literal) or (piece.quoted and not part.quoted and _PATTERN.search(piece.text)):
             return None
-        pattern += one.text
+        pattern += piece.text
     cuts = {
         ("##", "*/"): lambda text: text.rpartition("/")[2],
         ("%", "/*"): lambda text: text.rpartition("/")[0] if "/" in text else text,
@@ -204,7 +204,7 @@ def _last_command(part: Substitution) -> Simple | None:
 
 
 def _printed(part: Substitution, state: State) -> Field | None:
-    """What is known of the output of a few commands: a number, a folder, paths below where they look."""
+    """Return what is known of the output of a few commands: a number, a folder, paths below where they look."""
     command = _last_command(part)
     if command is None or command.words[0].bare in state.functions:
         return None
@@ -238,12 +238,12 @@ _TEMPORARY = re.compile(r"-[dqu]+|--directory|/tmp/[\w-]+\.?X{3,}(?:\.\w+)?")
 
 def _between(top: str, folder: str) -> list[str]:
     """The folders from one up to the top, each of which may have a repository of its own; nothing for one elsewhere."""
-    found = [folder]
-    while found[-1] != top:
-        if len(found) > ALTERNATIVES or not found[-1].startswith(f"{top}/"):
+    folders = [folder]
+    while folders[-1] != top:
+        if len(folders) > ALTERNATIVES or not folders[-1].startswith(f"{top}/"):
             return [""]
-        found.append(found[-1].rpartition("/")[0])
-    return found
+        folders.append(folders[-1].rpartition("/")[0])
+    return folders
 
 
 def _paths_printed(part: Substitution, command: Simple, state: State) -> Field | None:
@@ -325,10 +325,10 @@ def _brace_choices(pieces: list[Part | str]) -> list[list[Part | str]]:
     for start, piece in enumerate(pieces):
         if piece != "{":
             continue
-        found = _brace_group(pieces, start)
-        if found is None:
+        group = _brace_group(pieces, start)
+        if group is None:
             continue
-        options, end = found
+        options, end = group
         tails = _brace_choices(pieces[end + 1 :])
         heads = (pieces[:start] + inner for option in options for inner in _brace_choices(option))
         return list(islice((head + tail for head in heads for tail in tails), _MOST_WORDS + 1))

@@ -29,20 +29,20 @@ def run_shell(walk: Walk, call: CommandCall, name: str) -> None:
     """`sh -c text`, `sh file`, or a shell that reads its commands from standard input."""
     if any(one.text in ("--version", "--help") for one in call.arguments[:1]):
         return
-    given = _told_apart([*call.arguments, *call.also])
-    if given.doubt:
-        walk.findings.doubt(given.doubt)
+    parsed = _told_apart([*call.arguments, *call.also])
+    if parsed.doubt:
+        walk.findings.doubt(parsed.doubt)
     if name in _OTHERS:
         walk.findings.doubt(f"What `{name}` is given is not examined.")
         return
     dialect = dialect_of(name)
-    if "c" in given.flags:
-        script = given.operands[0] if given.operands else unknown("nothing")
-        called = all(one.single for one in given.operands[1:2])
-        arguments = tuple(given.operands[2:]) if called else None
+    if "c" in parsed.flags:
+        script = parsed.operands[0] if parsed.operands else unknown("nothing")
+        called = all(one.single for one in parsed.operands[1:2])
+        arguments = tuple(parsed.operands[2:]) if called else None
         run_script(walk, call, script, call.state, dialect=dialect, arguments=arguments)
-    elif given.operands and "s" not in given.flags:
-        _run_file(walk, call, given.operands[0])
+    elif parsed.operands and "s" not in parsed.flags:
+        _run_file(walk, call, parsed.operands[0])
     else:
         fed = call.feed.text if call.feed is not None else None
         run_script(walk, call, fed or unknown("standard input"), call.state, dialect=dialect)

@@ -39,7 +39,7 @@ LOCAL = frozenset({"local", "declare", "typeset"})
 
 _NESTING = 12
 _LETTERS = 4
-"""How many letters of a text that is run count as a word."""
+"""So many letters of a text that is run count as a word."""
 _ROUNDS = 3
 
 
@@ -62,7 +62,7 @@ class Walker(Visitor):
         self._leaving: list[list[State]] = []
         """For each loop and function that is being walked, what holds where it is left early."""
         self._fed: Feed | None = None
-        """What a loop or group that is being walked finds on its standard input."""
+        """The input that a loop or group that is being walked finds on its standard input."""
 
     def walk(self, script: Script, state: State) -> State:
         """The whole script, then the functions it defines and never calls."""
@@ -127,12 +127,12 @@ class Walker(Visitor):
         self.findings.count_step()
         if isinstance(node, Simple):
             return self._simple(node, state, feed)
-        shown, doubts = len(self.findings.drafts), self.findings.doubts
+        draft_count, doubts = len(self.findings.drafts), self.findings.doubts
         writes = self._redirects(node.redirects, state)
         around, self._fed = self._fed, fed_by(node.redirects, state) or feed or self._fed
         outcome = self._compound(node, state)
         self._fed = around
-        silent = len(self.findings.drafts) == shown
+        silent = len(self.findings.drafts) == draft_count
         if silent and self.findings.doubts > doubts:
             self._draft(node)
         elif silent and (writes or isinstance(node, Calculation)):
@@ -178,7 +178,7 @@ class Walker(Visitor):
         return joined(after, last) or state
 
     def _conditions(self, script: Script, state: State) -> Outcome:
-        """How a list of commands ends, which is how its last one does."""
+        """Walk a list of commands; it ends as its last one does."""
         *before, last = script.chains
         state = self.script(Script(before), state)
         return self._chain(last, state)
@@ -194,7 +194,7 @@ class Walker(Visitor):
         return self._round(condition, body, lost)
 
     def _round(self, condition: Script | None, body: Script, state: State) -> State:
-        """What may hold after one more round: the loop ends after its condition, or wherever it is left."""
+        """Return the state after one more round: the loop ends after its condition, or wherever it is left."""
         self._leaving.append([])
         tested = self.script(condition, state.copy()) if condition else state
         after = state.join(tested).join(self.script(body, tested.copy()))
@@ -236,7 +236,7 @@ class Walker(Visitor):
         return after
 
     def _simple(self, node: Simple, state: State, feed: Feed | None) -> Outcome:
-        shown, doubts = len(self.findings.drafts), self.findings.doubts
+        draft_count, doubts = len(self.findings.drafts), self.findings.doubts
         for word in node.words:
             self.word(word, state)
         argv = expand_all(node.words, state)
@@ -257,7 +257,7 @@ class Walker(Visitor):
         draft.fed = draft.fed or (feed is not None and (feed.text is not None or bool(feed.paths)))
         draft.stdin = _stdin(feed, draft.stdin)
         outcome = run(self, CommandCall(argv=argv, state=state, draft=draft, feed=feed)) if argv else always(state)
-        if silent and len(self.findings.drafts) == shown:
+        if silent and len(self.findings.drafts) == draft_count:
             if self.findings.doubts > doubts or draft.called:
                 self._draft(node).called.extend(draft.called)
             elif writes:
@@ -281,8 +281,8 @@ class Walker(Visitor):
             return self.within
         if not isinstance(node, Simple) or not node.words or node.words[0].bare in SILENT:
             return self.findings.draft(node.start, (), node.source)
-        words = tuple(_shown(word) for word in node.words[:1])
-        words += tuple(_shown(word) for word in node.words[1:] if not _is_substitution(word))
+        words = tuple(_source_of(word) for word in node.words[:1])
+        words += tuple(_source_of(word) for word in node.words[1:] if not _is_substitution(word))
         return self.findings.draft(node.start, words, " ".join(words))
 
     def _redirects(self, redirects: Sequence[Redirect], state: State) -> bool:
@@ -368,12 +368,12 @@ def doubt_dialect(parser: Parser, state: State, findings: Findings) -> None:
         findings.doubt("It uses forms that mean one thing to bash and another to plain sh.")
 
 
-def _shown(word: Word) -> str:
+def _source_of(word: Word) -> str:
     return word.source.removeprefix("$") if word.source.startswith('$"') else word.source
 
 
 def _is_substitution(word: Word) -> bool:
-    """Whether the word is nothing but a substitution: its commands are shown on their own."""
+    """Tell whether the word is nothing but a substitution: its commands are shown on their own."""
     return len(word.parts) == 1 and isinstance(word.parts[0], Substitution) and not word.parts[0].quoted
 
 

@@ -1,4 +1,4 @@
-"""What a command finds on its standard input, where that can be told."""
+"""Standard input of a command, where that can be told."""
 
 import re
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def _with_line_end(value: Field) -> Field:
 
 
 def output_of(statement: Statement, state: State, feed: Feed | None) -> Feed:
-    """What a statement passes down the pipe; known only of commands that no function stands for."""
+    """Return what a statement passes down the pipe; known only of commands that no function stands for."""
     if not isinstance(statement, Simple) or not statement.words or statement.assignments:
         return Feed()
     argv = expand_all(statement.words, state)
@@ -59,12 +59,14 @@ def output_of(statement: Statement, state: State, feed: Feed | None) -> Feed:
 
 
 def _only_filters(name: str, arguments: Sequence[Field]) -> bool:
-    """Whether a filter passes on some of its lines as they are, and reads nothing else."""
+    """Tell whether a filter passes on some of its lines as they are, and reads nothing else."""
     operands = [one for one in arguments if not one.spelled.startswith("-") and not one.text.isdecimal()]
-    told = all(one.exact for one in arguments)
+    are_exact = all(one.exact for one in arguments)
     options = "".join(one.text for one in arguments if one.text.startswith("-"))
     return (
-        told and len(operands) <= (name == "grep") and not set(options) & set("oc" if name in ("grep", "uniq") else "o")
+        are_exact
+        and len(operands) <= (name == "grep")
+        and not set(options) & set("oc" if name in ("grep", "uniq") else "o")
     )
 
 

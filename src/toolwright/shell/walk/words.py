@@ -1,4 +1,4 @@
-"""What happens while words are expanded: substitutions run, calculations are made, variables get values."""
+"""Words while they are expanded: substitutions run, calculations are made, variables get values."""
 
 import re
 from collections.abc import Sequence
