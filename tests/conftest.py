@@ -16,7 +16,7 @@ from tests.outside import outside_folder
 from tests.stacks import stacks
 from tests.waiting import PATIENCE
 from toolwright.process.sandbox import self_test
-from toolwright.process.sandbox.self_test import Findings, SelfTest
+from toolwright.process.sandbox.self_test import SandboxFindings, SelfTest
 
 # The tests may themselves run in a box, in which some commands refuse what is tried here.
 os.environ.pop("TOOLWRIGHT_SANDBOX", None)
@@ -132,17 +132,17 @@ def nobody_is_hurried() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def tried_out() -> dict[str, Findings]:
+def tried_out() -> dict[str, SandboxFindings]:
     """What kinds of sandbox work, by what the machine was like when they were tried out."""
     return {}
 
 
 @pytest.fixture(autouse=True)
-def sandboxes_are_tried_out_once(monkeypatch: pytest.MonkeyPatch, tried_out: dict[str, Findings]) -> None:
+def sandboxes_are_tried_out_once(monkeypatch: pytest.MonkeyPatch, tried_out: dict[str, SandboxFindings]) -> None:
     """And as long as a busy machine takes. Tests of the trial itself have a fixture of this name that does nothing."""
     try_out = SelfTest._try_linux
 
-    async def once(self: SelfTest) -> Findings:
+    async def once(self: SelfTest) -> SandboxFindings:
         machine = json.dumps(self_test.machine_of(self._programs))
         if machine not in tried_out:
             tried_out[machine] = await try_out(self)

@@ -16,7 +16,7 @@ from tests.process.places import ours_of
 from toolwright.process.box.access import Access
 from toolwright.process.box.box import Box
 from toolwright.process.keeper import landlock
-from toolwright.process.running.output import Output, OutputReader
+from toolwright.process.running.output import OutputReader, ProgramOutput
 from toolwright.process.running.scope import Program, Scopes
 from toolwright.process.sandbox.sandbox import Sandbox, SandboxSettings
 
@@ -218,7 +218,7 @@ async def attempt(scopes: Scopes, sandbox: Sandbox, box: Box, command: str, env:
     cwd = next(iter(box.places("write")), Path("/"))
     wrapped = sandbox.wrap(box, ["/bin/bash", "-c", command], cwd)
     scope = await scopes.start(Program.of(wrapped, cwd=cwd, env=env))
-    reader = OutputReader(scope.stdout, Output(lambda: Path(os.devnull)))
+    reader = OutputReader(scope.stdout, ProgramOutput(lambda: Path(os.devnull)))
     try:
         end = await scope.ended()
         empty = await scope.stop()

@@ -14,7 +14,7 @@ from toolwright.definition import Call, Result, ToolContext
 from toolwright.errors import ToolError
 from toolwright.extension import Extension
 from toolwright.process.jobs.editor_terminals import TerminalCommand, TerminalEnd
-from toolwright.process.running.scope import End
+from toolwright.process.running.scope import ProgramEnd
 from toolwright.protocols.json_types import Json
 from toolwright.protocols.jsonrpc import RpcClosed, RpcError
 from toolwright.workspace import Workspace
@@ -187,7 +187,7 @@ class EditorTerminals:
                 await self._editor.ask(method, terminal, ENDING)
 
 
-def _end_of(said: Json) -> End:
+def _end_of(said: Json) -> ProgramEnd:
     code, name = said.get("exitCode"), said.get("signal")
     number = signal.Signals.__members__.get(str(name)) if name else None
-    return End(code=code if isinstance(code, int) else None, signal=int(number) if number else None)
+    return ProgramEnd(code=code if isinstance(code, int) else None, signal=int(number) if number else None)

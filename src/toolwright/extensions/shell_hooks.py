@@ -13,7 +13,7 @@ from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
 from toolwright.extension import ExtensionProblem
 from toolwright.extensions.hook_forms import HookRefused, question, refusal_in, told_by_address
-from toolwright.process.running.run import Done, run_program
+from toolwright.process.running.run import ProgramResult, run_program
 from toolwright.process.running.scope import Program
 from toolwright.protocols.json_text import read_json
 from toolwright.protocols.json_types import Json
@@ -173,7 +173,7 @@ class ShellHooks:
             )
         return self._verdict_of(hook, given, await self._ran(hook, given))
 
-    async def _ran(self, hook: ShellHook, given: Json) -> Done:
+    async def _ran(self, hook: ShellHook, given: Json) -> ProgramResult:
         env = {
             **self.environment,
             "CLAUDE_PROJECT_DIR": str(self.directory),
@@ -184,7 +184,7 @@ class ShellHooks:
         program = Program(argv=("/bin/sh", "-c", hook.command), cwd=self.directory, env=env)
         return await run_program(self.scopes(), program, data)
 
-    def _verdict_of(self, hook: ShellHook, given: Json, done: Done) -> Verdict:
+    def _verdict_of(self, hook: ShellHook, given: Json, done: ProgramResult) -> Verdict:
         if done.code == BLOCKED:
             return Verdict(blocked=done.err.strip() or f"{hook.command} refused it")
         if done.code != 0:

@@ -18,7 +18,7 @@ from toolwright.files.store import Commit
 from toolwright.files.text import decode
 from toolwright.format.registry import Chooser, WantedFormatter
 from toolwright.machine.plain_files import read_plain
-from toolwright.process.running.run import Done, run_program
+from toolwright.process.running.run import ProgramResult, run_program
 from toolwright.process.running.scope import Scopes
 from toolwright.process.sandbox.program_box import ProgramBoxes, Workplace
 from toolwright.record import record
@@ -78,7 +78,9 @@ class Formatters:
                 raise
             return await asyncio.to_thread(_settle, path, place, before, problem, output)
 
-    async def _run(self, wanted: WantedFormatter, path: Path, before: "FormattingState", place: Workplace) -> Done:
+    async def _run(
+        self, wanted: WantedFormatter, path: Path, before: "FormattingState", place: Workplace
+    ) -> ProgramResult:
         formatter = wanted.formatter
         program = self._boxes.program(
             place.box,
@@ -118,7 +120,7 @@ def _state(file: BinaryIO) -> FormattingState:
     return FormattingState(file=file, data=file.read(), attributes=Attributes.of(file.fileno()))
 
 
-def _failure(done: Done) -> str:
+def _failure(done: ProgramResult) -> str:
     """Return why a formatter failed; empty if it did not."""
     words = (done.err.strip() or done.out.strip())[-_SHOWN:]
     if not done.ran:

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from toolwright.machine.own_ports import listen_for_leaders
 from toolwright.process.keeper.gate import PREAMBLE
-from toolwright.process.keeper.order import Gate
+from toolwright.process.keeper.order import GateOrder
 from toolwright.process.running.network_namespaces import Handed
 
 NAMES_BY_CONNECTION: Final = {"RES_OPTIONS": "use-vc"}
@@ -29,7 +29,7 @@ class GatePlace:
         listening = listen_for_leaders()
         port = int(listening.getsockname()[1])
         self.sockets: Sequence[Handed] = ((by, listening),)
-        self.gate: Gate | None = None
+        self.gate: GateOrder | None = None
         self.variables: Mapping[str, str] = proxied_by(port)
         self.door = port if by == "proxy" else 0
         if by == "gate":
@@ -59,7 +59,7 @@ def proxied_by(port: int) -> Mapping[str, str]:
     }
 
 
-def read_preamble(data: bytes, gate: Gate) -> tuple[str, int] | None:
+def read_preamble(data: bytes, gate: GateOrder) -> tuple[str, int] | None:
     """Return the address and port that a leader says a program wants; None if it is no leader that says so."""
     secret, host, port = PREAMBLE.unpack(data)
     if not hmac.compare_digest(secret, gate["secret"].encode()):

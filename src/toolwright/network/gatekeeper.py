@@ -5,7 +5,7 @@ from typing import Protocol
 
 from toolwright.network.destination import Destination
 from toolwright.network.relay import Traffic
-from toolwright.process.keeper.order import Gate
+from toolwright.process.keeper.order import GateOrder
 from toolwright.record import record
 
 
@@ -25,7 +25,7 @@ class Gatekeeper(Protocol):
     """The one who decides for one session, in the loop of the workspace."""
 
     @property
-    def gate(self) -> Gate | None:
+    def gate(self) -> GateOrder | None:
         """Return what its leaders say first, where there are no namespaces."""
         ...
 

@@ -21,7 +21,7 @@ from toolwright.network.running import Caller, Exchange, Running
 from toolwright.network.served import Served
 from toolwright.network.verdict import PERMISSION, Action, Verdict, local_ports, local_verdict, verdict_on
 from toolwright.process.jobs.jobs import SpaceUse
-from toolwright.process.keeper.order import Gate
+from toolwright.process.keeper.order import GateOrder
 from toolwright.process.running.network_namespaces import PROXY, Handed
 
 VARIABLES: Final = proxied_by(PROXY)
@@ -42,7 +42,7 @@ class Place(Protocol):
     @property
     def descriptor(self) -> int | None: ...
     @property
-    def gate(self) -> Gate | None: ...
+    def gate(self) -> GateOrder | None: ...
     @property
     def door(self) -> int: ...
     @property
@@ -100,7 +100,7 @@ class SessionNetwork:
         )
 
     @property
-    def gate(self) -> Gate | None:
+    def gate(self) -> GateOrder | None:
         """Return what leaders say first where there are no namespaces."""
         return self.space.gate
 

@@ -17,7 +17,7 @@ from typing import Any
 from toolwright.machine.folders import Folders
 from toolwright.machine.own_files import Ours
 from toolwright.process.box.access import Access
-from toolwright.process.running.output import Output, OutputReader
+from toolwright.process.running.output import OutputReader, ProgramOutput
 from toolwright.process.running.scope import Program, Scopes
 from toolwright.process.sandbox.sandbox import Sandbox, SandboxSettings
 
@@ -126,7 +126,7 @@ async def run(
         box, ["/usr/bin/python3", str(project / "hostile.py"), str(project / "targets"), str(base)], project
     )
     scope = await scopes.start(Program.of(wrapped, cwd=project, env=env))
-    reader = OutputReader(scope.stdout, Output(lambda: Path(os.devnull)))
+    reader = OutputReader(scope.stdout, ProgramOutput(lambda: Path(os.devnull)))
     try:
         await scope.ended()
         await scope.stop()

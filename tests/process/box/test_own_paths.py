@@ -18,9 +18,9 @@ from toolwright.process.box.caches import CACHES
 from toolwright.process.box.seatbelt import profile
 from toolwright.process.running.scope import Scopes
 from toolwright.process.sandbox.sandbox import Sandbox, SandboxSettings
-from toolwright.process.sandbox.self_test import Findings
+from toolwright.process.sandbox.self_test import SandboxFindings
 
-ALL_WORK = Findings(bubblewrap="", landlock="", seatbelt="", mounts=True, offline=True)
+ALL_WORK = SandboxFindings(bubblewrap="", landlock="", seatbelt="", mounts=True, offline=True)
 RUNGS: tuple[Literal["bubblewrap", "landlock"], ...] = ("bubblewrap", "landlock")
 
 
@@ -260,7 +260,7 @@ async def _described(
     ours: Ours,
     root: Path,
     settings: SandboxSettings = SandboxSettings(),  # noqa: B008 - frozen
-    findings: Findings = ALL_WORK,
+    findings: SandboxFindings = ALL_WORK,
 ) -> list[str]:
     sandbox = sandbox_of(ours, root, settings)
     sandbox._findings = findings

@@ -5,24 +5,24 @@ import signal
 import pytest
 
 from toolwright.process.jobs.report import CUT, DISPLAY, decode, ending, for_display, timed_out, with_notes
-from toolwright.process.running.scope import End
+from toolwright.process.running.scope import ProgramEnd
 
 
 @pytest.mark.parametrize(
     ("end", "words"),
     [
         (None, ""),
-        (End(code=0), ""),
-        (End(code=3), "exit code 3"),
-        (End(code=None, signal=signal.SIGKILL), "ended by SIGKILL"),
-        (End(code=None, signal=999), "ended by signal 999"),
-        (End(), "ended from outside"),
-        (End(code=137, excess="memory"), "ended, because it had taken most of the machine's memory"),
-        (End(signal=9, excess="processes"), "ended, because it had become more than 4096 processes"),
-        (End(excess="disk"), "ended, because it had all but filled the disk"),
+        (ProgramEnd(code=0), ""),
+        (ProgramEnd(code=3), "exit code 3"),
+        (ProgramEnd(code=None, signal=signal.SIGKILL), "ended by SIGKILL"),
+        (ProgramEnd(code=None, signal=999), "ended by signal 999"),
+        (ProgramEnd(), "ended from outside"),
+        (ProgramEnd(code=137, excess="memory"), "ended, because it had taken most of the machine's memory"),
+        (ProgramEnd(signal=9, excess="processes"), "ended, because it had become more than 4096 processes"),
+        (ProgramEnd(excess="disk"), "ended, because it had all but filled the disk"),
     ],
 )
-def test_an_end_is_told_where_the_model_should_know(end: End | None, words: str) -> None:
+def test_an_end_is_told_where_the_model_should_know(end: ProgramEnd | None, words: str) -> None:
     assert ending(end) == words
 
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from toolwright.process.paths.masks import RULE_SETS, Masks, Verdict
+from toolwright.process.paths.masks import RULE_SETS, Masks, Restriction
 
 
-def is_env(path: str) -> Verdict:
-    return Verdict.UNREAD if path.endswith(".env") else Verdict.FREE
+def is_env(path: str) -> Restriction:
+    return Restriction.UNREAD if path.endswith(".env") else Restriction.FREE
 
 
-def is_migration(path: str) -> Verdict:
+def is_migration(path: str) -> Restriction:
     inside = "/migrations/" in path and not path.endswith("spared.sql")
-    return Verdict.LOCKED if inside else Verdict.FREE
+    return Restriction.LOCKED if inside else Restriction.FREE
 
 
 @pytest.fixture
@@ -125,18 +125,18 @@ def test_files_that_come_and_go_are_noticed(project: Path, masks: Masks) -> None
 def test_other_rules_have_another_answer_however_many_there_are(project: Path, masks: Masks) -> None:
     for number in range(2 * RULE_SETS):
         masks.find(("rules", number), is_env)
-    asked = masks.find("others", lambda path: Verdict.ASKED if path.endswith("c.txt") else Verdict.FREE)
+    asked = masks.find("others", lambda path: Restriction.ASKED if path.endswith("c.txt") else Restriction.FREE)
     assert (asked.unread, asked.asked) == ([], [project / "a/c.txt"])
 
 
 def test_what_has_not_changed_is_not_judged_again(project: Path, masks: Masks, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("toolwright.process.paths.listings.UNSETTLED", -(10**12))
-    none = masks.find("rules", lambda _: Verdict.FREE)
+    none = masks.find("rules", lambda _: Restriction.FREE)
     judged: list[str] = []
 
-    def note(path: str) -> Verdict:
+    def note(path: str) -> Restriction:
         judged.append(path)
-        return Verdict.FREE
+        return Restriction.FREE
 
     assert masks.find("rules", note) == none
     assert judged == []
@@ -165,7 +165,7 @@ def test_a_folder_is_pinned_where_its_name_is_what_the_rules_go_by(project: Path
     assert masks.find("by name", is_migration).pinned == [project / "db"]
     (project / "secrets").mkdir()
     (project / "secrets" / "key").write_text("x")
-    secret = masks.find("by folder", lambda path: Verdict(path.startswith(f"{project}/secrets/")))
+    secret = masks.find("by folder", lambda path: Restriction(path.startswith(f"{project}/secrets/")))
     assert (secret.unread, secret.pinned) == ([project / "secrets/key"], [project / "secrets"])
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.waiting import until
 from toolwright.process.running import output as module
-from toolwright.process.running.output import MEMORY, TAIL, Output, OutputReader
+from toolwright.process.running.output import MEMORY, TAIL, OutputReader, ProgramOutput
 
 
 def file_in(folder: Path) -> Callable[[], Path]:
@@ -21,7 +21,7 @@ def file_in(folder: Path) -> Callable[[], Path]:
 
 
 def test_a_short_output_is_simply_kept(tmp_path: Path) -> None:
-    output = Output(file_in(tmp_path))
+    output = ProgramOutput(file_in(tmp_path))
     output.feed(b"one ")
     output.feed(b"two")
     output.close()
@@ -30,7 +30,7 @@ def test_a_short_output_is_simply_kept(tmp_path: Path) -> None:
 
 
 def test_a_long_output_keeps_both_ends_and_goes_to_a_file(tmp_path: Path) -> None:
-    output = Output(file_in(tmp_path))
+    output = ProgramOutput(file_in(tmp_path))
     whole = b"".join(b"%08d\n" % number for number in range(100_000))
     for start in range(0, len(whole), 50_000):
         output.feed(whole[start : start + 50_000])
@@ -44,7 +44,7 @@ def test_a_long_output_keeps_both_ends_and_goes_to_a_file(tmp_path: Path) -> Non
 
 
 def test_a_file_takes_no_more_than_its_cap_and_says_what_it_left_out(tmp_path: Path) -> None:
-    output = Output(file_in(tmp_path), cap=MEMORY + 1000)
+    output = ProgramOutput(file_in(tmp_path), cap=MEMORY + 1000)
     whole = os.urandom(3 * MEMORY)
     for start in range(0, len(whole), 10_000):
         output.feed(whole[start : start + 10_000])
@@ -65,7 +65,7 @@ def test_however_it_comes_both_ends_and_the_file_are_right(pieces: list[bytes], 
         patch.setattr(module, "MEMORY", 64)
         patch.setattr(module, "TAIL", 16)
         files: list[Path] = []
-        output = Output(lambda: _new(files), cap=cap)
+        output = ProgramOutput(lambda: _new(files), cap=cap)
         for piece in pieces:
             output.feed(piece)
         output.close()
@@ -94,7 +94,7 @@ def _new(files: list[Path]) -> Path:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.binary(min_size=1, max_size=30), max_size=10), st.integers(0, 300))
 def test_what_came_since_is_what_came_since(pieces: list[bytes], start: int) -> None:
-    output = Output(lambda: Path(os.devnull))
+    output = ProgramOutput(lambda: Path(os.devnull))
     for piece in pieces:
         output.feed(piece)
     assert output.since(start) == b"".join(pieces)[start:]
@@ -103,7 +103,7 @@ def test_what_came_since_is_what_came_since(pieces: list[bytes], start: int) -> 
 async def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
-    reader = OutputReader(reading, Output(file_in(tmp_path)))
+    reader = OutputReader(reading, ProgramOutput(file_in(tmp_path)))
     os.write(writing, b"hello ")
     await until(lambda: reader.output.head == b"hello ")
     os.write(writing, b"world")
@@ -116,7 +116,7 @@ async def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
 async def test_a_pipe_that_stays_open_does_not_hold_up_closing(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
-    reader = OutputReader(reading, Output(file_in(tmp_path)))
+    reader = OutputReader(reading, ProgramOutput(file_in(tmp_path)))
     os.write(writing, b"so far")
     reader.close()
     assert reader.output.head == b"so far"
@@ -133,7 +133,7 @@ async def test_many_small_writes_cost_few_reads(tmp_path: Path) -> None:
         nonlocal calls
         calls += 1
 
-    reader = OutputReader(reading, Output(file_in(tmp_path)), count)
+    reader = OutputReader(reading, ProgramOutput(file_in(tmp_path)), count)
 
     def write() -> None:
         for _ in range(20_000):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import read_pipe
-from toolwright.process.running.run import Done, run_program
+from toolwright.process.running.run import ProgramResult, run_program
 from toolwright.process.running.scope import Program
 from toolwright.testing import make_workspace
 
@@ -19,7 +19,7 @@ def shell(command: str, project: Path) -> Program:
     return Program(argv=["/bin/sh", "-c", command], cwd=project, env={"PATH": os.environ["PATH"]})
 
 
-async def run(project: Path, command: str, given: bytes = b"") -> Done:
+async def run(project: Path, command: str, given: bytes = b"") -> ProgramResult:
     async with make_workspace(project) as workspace:
         return await run_program(workspace.scopes, shell(command, project), given)
 

@@ -14,7 +14,7 @@ import pytest
 from tests.waiting import PATIENCE, patience, until
 from toolwright.errors import ToolError
 from toolwright.process.running.quota import Quota
-from toolwright.process.running.scope import End, Program, Scope, Scopes
+from toolwright.process.running.scope import Program, ProgramEnd, Scope, Scopes
 
 LEAVERS = {
     "in the background": "sleep 300 &",
@@ -77,13 +77,13 @@ def is_running(pid: int) -> bool:
 @pytest.mark.parametrize(
     ("command", "end"),
     [
-        ("true", End(code=0)),
-        ("exit 3", End(code=3)),
-        ("kill -KILL $$", End(code=None, signal=9)),
-        ("nothing_of_that_name 2>/dev/null", End(code=127)),
+        ("true", ProgramEnd(code=0)),
+        ("exit 3", ProgramEnd(code=3)),
+        ("kill -KILL $$", ProgramEnd(code=None, signal=9)),
+        ("nothing_of_that_name 2>/dev/null", ProgramEnd(code=127)),
     ],
 )
-async def test_how_a_program_ended_is_told(scopes: Scopes, tmp_path: Path, command: str, end: End) -> None:
+async def test_how_a_program_ended_is_told(scopes: Scopes, tmp_path: Path, command: str, end: ProgramEnd) -> None:
     scope = await scopes.start(shell(command, tmp_path))
     assert await scope.ended() == end
     await scope.emptied()
@@ -163,7 +163,7 @@ async def test_who_is_deaf_to_term_is_killed(scopes: Scopes, tmp_path: Path) -> 
     await until(lambda: "ready" in printed(scope))
     async with patience():
         assert await scope.stop()
-    assert await scope.ended() == End(code=None, signal=9)
+    assert await scope.ended() == ProgramEnd(code=None, signal=9)
 
 
 async def test_who_hears_term_may_clean_up(scopes: Scopes, tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ async def test_the_orphans_of_a_killed_leader_are_ended(scopes: Scopes, tmp_path
     leader = int(Path(f"/proc/{scope.pid}/stat").read_text().rpartition(")")[2].split()[1])
     os.kill(leader, signal.SIGKILL)
     await until(lambda: not any(map(is_running, family)))
-    assert await scope.ended() == End(code=None)
+    assert await scope.ended() == ProgramEnd(code=None)
 
 
 async def test_a_killed_keeper_is_replaced(scopes: Scopes, tmp_path: Path) -> None:
@@ -307,10 +307,10 @@ async def test_where_the_system_does_not_limit_processes_the_leader_does(
     scopes = Scopes(processes=30)
     try:
         few = await scopes.start(shell("sleep 0.4; exit 3", tmp_path))
-        assert await few.ended() == End(code=3)
+        assert await few.ended() == ProgramEnd(code=3)
         many = await scopes.start(shell("for i in {1..20}; do sleep 20 & done; sleep 20", tmp_path))
         more = await scopes.start(shell("for i in {1..20}; do (sleep 20; true) & done; sleep 20", tmp_path))
-        assert await more.ended() == End(code=None, signal=9, excess="processes")
+        assert await more.ended() == ProgramEnd(code=None, signal=9, excess="processes")
         assert not many.is_empty
     finally:
         await scopes.close()

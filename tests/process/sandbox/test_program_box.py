@@ -8,7 +8,7 @@ import pytest
 
 from toolwright.errors import ToolError
 from toolwright.extensions.programs import make_boxes
-from toolwright.process.running.run import Done, run_program
+from toolwright.process.running.run import ProgramResult, run_program
 from toolwright.process.sandbox.program_box import MOST_FOLDERS, ProgramBoxes
 from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace
@@ -37,7 +37,7 @@ def boxes(workspace: Workspace) -> ProgramBoxes:
 
 async def as_server(
     workspace: Workspace, boxes: ProgramBoxes, script: str, environment: Mapping[str, str] | None = None
-) -> Done:
+) -> ProgramResult:
     kept = workspace.folders.cache / "servers" / "one"
     box, env = await boxes.of_server(SHELL, environment or {"KEPT": "${kept}"}, kept)
     program = boxes.program(box, [SHELL, "-c", script], cwd=workspace.directory, env=env)
@@ -72,7 +72,7 @@ async def test_a_server_writes_where_the_settings_open_a_place_elsewhere(
     assert (place / "a").read_text() == "a\n"
 
 
-async def as_formatter(workspace: Workspace, boxes: ProgramBoxes, file: Path, script: str) -> tuple[Done, str]:
+async def as_formatter(workspace: Workspace, boxes: ProgramBoxes, file: Path, script: str) -> tuple[ProgramResult, str]:
     """Return how it ended, and what is then in the file that it took for the one to format."""
     async with boxes.workplace(SHELL, file, writes=True) as place:
         program = boxes.program(place.box, [SHELL, "-c", script, str(file)], cwd=workspace.directory, env={})

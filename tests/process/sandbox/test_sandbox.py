@@ -18,9 +18,9 @@ from toolwright.process.box.mechanisms import put_up, within
 from toolwright.process.paths import git_folders
 from toolwright.process.running.scope import Scopes
 from toolwright.process.sandbox.sandbox import Sandbox, SandboxSettings
-from toolwright.process.sandbox.self_test import Findings
+from toolwright.process.sandbox.self_test import SandboxFindings
 
-ALL_WORK = Findings(bubblewrap="", landlock="", seatbelt="only on macOS", mounts=True, offline=True)
+ALL_WORK = SandboxFindings(bubblewrap="", landlock="", seatbelt="only on macOS", mounts=True, offline=True)
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def make(
     home: Path,
     scopes: Scopes,
     settings: SandboxSettings = SandboxSettings(),  # noqa: B008 - frozen
-    findings: Findings = ALL_WORK,
+    findings: SandboxFindings = ALL_WORK,
     directory: Path | None = None,
 ) -> Sandbox:
     ours = ours_of(home, home / "data")
@@ -202,7 +202,7 @@ async def test_landlock_without_namespaces_promises_no_more_than_it_keeps(
     ],
 )
 async def test_the_highest_rung_that_works_is_used(
-    project: Path, home: Path, scopes: Scopes, mode: str, findings: Findings, rung: str
+    project: Path, home: Path, scopes: Scopes, mode: str, findings: SandboxFindings, rung: str
 ) -> None:
     settings = SandboxSettings(mode=mode)  # type: ignore[arg-type] # the table names modes
     assert await make(project, home, scopes, settings, findings).ready() == rung

@@ -56,7 +56,7 @@ class Access:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class ProjectPaths:
     """The places of a project, as far as they matter for what may be opened."""
 
     root: Path

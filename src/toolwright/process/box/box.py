@@ -5,7 +5,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from toolwright.process.keeper.order import Confinement, Powers
+from toolwright.process.keeper.order import KernelConfinement, Powers
 from toolwright.process.paths.git_folders import Placeholder
 from toolwright.process.paths.safe_stat import is_in
 from toolwright.record import record
@@ -127,7 +127,7 @@ class Wrapped:
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict[str, str])
-    confinement: Confinement | None = None
+    confinement: KernelConfinement | None = None
     anchored: bool = False
     """True if it hangs on a process with whose end the kernel ends all of it."""
     boxed: bool = False

@@ -14,7 +14,7 @@ MANY = 200
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Cache:
+class PackageCache:
     """A folder in the home folder that package managers fill."""
 
     folder: str
@@ -27,7 +27,7 @@ class Cache:
 
 
 CACHES = (
-    Cache(
+    PackageCache(
         folder=".cache",
         shared=(
             *("pip", "uv", "pypoetry", "pdm", "hatch", "conda", "yarn", "pnpm", "composer", "go-build"),
@@ -47,17 +47,17 @@ CACHES = (
         ),
         apart=("pre-commit", "node", "deno"),
     ),
-    Cache(folder=".npm", program="npm", shared=("_cacache",), apart=("_npx",)),
-    Cache(folder=".yarn", program="yarn", shared=("berry", "cache")),
-    Cache(folder=".local/share/pnpm/store", program="pnpm", shared=("*",)),
-    Cache(folder=".bun/install/cache", program="bun", shared=("*",)),
-    Cache(folder=".local/share/uv", program="uv"),
-    Cache(folder=".cargo", program="cargo", shared=("registry", "git", ".package-cache*", ".global-cache*")),
-    Cache(folder="go/pkg", program="go", shared=("*",)),
-    Cache(folder=".m2/repository", program="mvn", shared=("*",)),
-    Cache(folder=".gradle/caches", program="gradle", shared=("*",)),
-    Cache(folder=".nuget/packages", program="dotnet", shared=("*",)),
-    Cache(folder=".bundle/cache", program="bundle", shared=("*",)),
+    PackageCache(folder=".npm", program="npm", shared=("_cacache",), apart=("_npx",)),
+    PackageCache(folder=".yarn", program="yarn", shared=("berry", "cache")),
+    PackageCache(folder=".local/share/pnpm/store", program="pnpm", shared=("*",)),
+    PackageCache(folder=".bun/install/cache", program="bun", shared=("*",)),
+    PackageCache(folder=".local/share/uv", program="uv"),
+    PackageCache(folder=".cargo", program="cargo", shared=("registry", "git", ".package-cache*", ".global-cache*")),
+    PackageCache(folder="go/pkg", program="go", shared=("*",)),
+    PackageCache(folder=".m2/repository", program="mvn", shared=("*",)),
+    PackageCache(folder=".gradle/caches", program="gradle", shared=("*",)),
+    PackageCache(folder=".nuget/packages", program="dotnet", shared=("*",)),
+    PackageCache(folder=".bundle/cache", program="bundle", shared=("*",)),
 )
 
 
@@ -111,7 +111,7 @@ def cache_folders(home: Path, own: Path, has: Callable[[str], object]) -> CacheF
     return CacheFolders(walls=tuple(around), missing=tuple(dict.fromkeys(missing)))
 
 
-def _new_stores(folder: Path, cache: Cache, has: Callable[[str], object]) -> Iterator[Path]:
+def _new_stores(folder: Path, cache: PackageCache, has: Callable[[str], object]) -> Iterator[Path]:
     """Yield stores that are not there yet, of programs that are: once filled, they are to be the user's too."""
     for name in cache.shared:
         program = cache.program or {"go-build": "go", "pypoetry": "poetry"}.get(name, name)
@@ -125,7 +125,7 @@ def _parts(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
             yield Path(entry.path)
 
 
-def _others(folder: Path, cache: Cache) -> list[Path]:
+def _others(folder: Path, cache: PackageCache) -> list[Path]:
     others = [
         Path(entry.path)
         for entry in _entries(folder)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from toolwright.process.box.box import EVERYTHING, SYSTEM, TEMP_FOLDERS, Box, Wrapped, temporary
 from toolwright.process.box.mounts import exact_places, layout
-from toolwright.process.keeper.order import Confinement
+from toolwright.process.keeper.order import KernelConfinement
 from toolwright.process.paths.safe_stat import is_in
 
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "shm", "fd")
@@ -28,7 +28,7 @@ def put_up(box: Box) -> Wrapped:
     open_ = box.places("write", "own", "open")
     writable = _outermost([*temp, *open_, *(Path("/dev", name) for name in devices)])
     mounts = layout(box) if box.mounts else []
-    confinement: Confinement = {
+    confinement: KernelConfinement = {
         "mounts": mounts,
         "exact": exact_places(box, mounts),
         "own_processes": box.anchored,

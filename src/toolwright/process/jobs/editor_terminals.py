@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Protocol
 
-from toolwright.process.running.scope import End
+from toolwright.process.running.scope import ProgramEnd
 from toolwright.record import record
 
 
@@ -21,7 +21,7 @@ class TerminalCommand:
 class TerminalEnd:
     """The outcome of a command."""
 
-    end: End
+    end: ProgramEnd
     output: str
     truncated: bool = False
     """True if the beginning of the output is lost."""

@@ -16,11 +16,11 @@ from toolwright.process.jobs.editor_terminals import Terminals
 from toolwright.process.jobs.full_screen_programs import git_editor, without_screen
 from toolwright.process.jobs.new_files import Arrivals
 from toolwright.process.keeper import system
-from toolwright.process.keeper.order import Capture, Gate
+from toolwright.process.keeper.order import Capture, GateOrder
 from toolwright.process.programs.environment import ADDED, Withholding, choose_shell, with_git_setting
 from toolwright.process.programs.lookup import Lookup
-from toolwright.process.running.output import CAP, Output, OutputReader
-from toolwright.process.running.scope import GRACE, Asked, End, Program, Scope, Scopes
+from toolwright.process.running.output import CAP, OutputReader, ProgramOutput
+from toolwright.process.running.scope import GRACE, AskedChange, Program, ProgramEnd, Scope, Scopes
 from toolwright.process.sandbox.sandbox import Sandbox
 from toolwright.record import record
 
@@ -59,7 +59,7 @@ class SpaceUse:
     descriptor: int | None
     """A namespace, where the machine has those."""
     variables: Mapping[str, str]
-    gate: Gate | None = None
+    gate: GateOrder | None = None
     """Our door, where it has not."""
     door: int = 0
     """Its port, where programs come to it by themselves or not at all."""
@@ -74,7 +74,7 @@ class SpaceUse:
         return variables
 
 
-class Waiting(Protocol):
+class QuestionAsker(Protocol):
     """Those who put questions while a command waits."""
 
     def take_waited(self) -> float:
@@ -82,7 +82,7 @@ class Waiting(Protocol):
         ...
 
 
-class Reaching(Waiting, Protocol):
+class Reaching(QuestionAsker, Protocol):
     """Knowledge of a command in the network of its session."""
 
     def take_notes(self) -> list[str]:
@@ -98,7 +98,7 @@ class Reaching(Waiting, Protocol):
         ...
 
 
-class Ledger(Protocol):
+class ChangeNotes(Protocol):
     """A folder for notes of what a job changes."""
 
     def end(self) -> None:
@@ -108,7 +108,7 @@ class Ledger(Protocol):
 class Job:
     """One command and everything it started."""
 
-    def __init__(self, command: str, cwd: Path, box: Box, scope: Scope, output: Output) -> None:
+    def __init__(self, command: str, cwd: Path, box: Box, scope: Scope, output: ProgramOutput) -> None:
         self.agent = ""
         """Whose it is: only this one types into it."""
         self.granted = set[tuple[str, str]]()
@@ -119,7 +119,7 @@ class Job:
         """Places that tools have changed, after a question; they are not the job's own."""
         self.moved: list[tuple[str, Path]] = []
         """Settings that it has made, each with where it was moved to have no effect, until somebody is told."""
-        self.ledger: Ledger | None = None
+        self.ledger: ChangeNotes | None = None
         """Takes in what it changes, if that is captured."""
         self.typed = ""
         """All that was typed into it so far, for a line means what the lines before have made of it."""
@@ -131,13 +131,13 @@ class Job:
         self.cwd = cwd
         self.box = box
         self.output = output
-        self.end: End | None = None
+        self.end: ProgramEnd | None = None
         """The end of its shell, once it has ended; other processes of the job may still run."""
         self.on_output: Callable[[], None] = _nothing
         self.on_release: Callable[[Job], None] = _nothing
         self._seen = 0
         self._scope = scope
-        self.asking: Waiting | None = None
+        self.asking: QuestionAsker | None = None
         """The one who answers what its programs ask before they change something, if that is asked."""
         self.mark = scope.mark
         self.is_silent = lambda: scope.is_silent
@@ -164,7 +164,7 @@ class Job:
         """Return how long questions have kept it waiting: the time that a person takes is not the command's."""
         return sum(one.take_waited() for one in (self.reaching, self.asking) if one is not None)
 
-    def answer_by(self, answer: Callable[[Asked], Awaitable[bool]], asking: Waiting) -> None:
+    def answer_by(self, answer: Callable[[AskedChange], Awaitable[bool]], asking: QuestionAsker) -> None:
         """Have what its programs ask decided from now on."""
         self.asking = asking
         self._scope.answer.set_result(answer)
@@ -311,7 +311,7 @@ class Jobs:
         """
         if box.rung == "none":
             system.keep_memory_to_ourselves()
-        output = Output(new_file or self._new_file, cap=self.settings.output_cap)
+        output = ProgramOutput(new_file or self._new_file, cap=self.settings.output_cap)
         self._starting += 1
         try:
             program = self._program(command, cwd, box, veiled, takes_input=takes_input)

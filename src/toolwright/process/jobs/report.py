@@ -6,7 +6,7 @@ from typing import Any
 
 from toolwright.process.jobs.full_screen_programs import is_drawn, plain
 from toolwright.process.jobs.jobs import Job
-from toolwright.process.running.scope import PROCESSES, TEMPORARY, End
+from toolwright.process.running.scope import PROCESSES, TEMPORARY, ProgramEnd
 
 DISPLAY = 30_000
 """Characters of the output that a display is given while the model gets its own share."""
@@ -43,7 +43,7 @@ def with_notes(text: str, notes: Iterable[str]) -> str:
     return text + ("" if not text or text.endswith("\n") else "\n") + lines
 
 
-def ending(end: End | None) -> str:
+def ending(end: ProgramEnd | None) -> str:
     """Tell how the shell ended, if the model should know."""
     if end is None or end.code == 0:
         return ""

@@ -7,7 +7,7 @@ import os
 
 from . import capabilities, landlock, seccomp, system
 from .capture.listener import listen
-from .order import Confinement, Mount
+from .order import KernelConfinement, Mount
 
 NEW_NAMES = 0x00020000
 NEW_IPC = 0x08000000
@@ -18,7 +18,7 @@ READ_ONLY, NO_SUID, NO_DEVICES, NO_EXECUTION = 0x1, 0x2, 0x4, 0x8
 BIND, RECURSIVE, PRIVATE = 0x1000, 0x4000, 0x40000
 
 
-def confine(limits: Confinement, heard: seccomp.Heard | None = None) -> int | None:
+def confine(limits: KernelConfinement, heard: seccomp.HeardCalls | None = None) -> int | None:
     """Take on the limits for good; OSError says which of them the machine refuses.
 
     Return a descriptor that hears of these calls, if any are to be heard of.

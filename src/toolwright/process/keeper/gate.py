@@ -18,7 +18,7 @@ import struct
 from .capture import listener as kernel
 from .capture.calls import ARCHITECTURE
 from .gated_calls import GATED
-from .order import Gate
+from .order import GateOrder
 from .space import NAMES, PROXY
 
 PREAMBLE = struct.Struct("!64s46sH")
@@ -35,10 +35,10 @@ _OWN = ("127.", "::1", "::ffff:127.", "0.0.0.0")  # noqa: S104 - what programs m
 _FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
 
-class Connections:
+class ScopeConnections:
     """The connections of one scope."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: GateOrder) -> None:
         self._gate = gate
         self._secret = gate["secret"].encode()
         self._calls = GATED[os.uname().machine]
@@ -58,11 +58,11 @@ class Connections:
         finally:
             os.close(listener)
 
-    def takes(self, held: kernel.Held) -> bool:
+    def takes(self, held: kernel.HeldCall) -> bool:
         """Tell whether a call is of our concern."""
         return held.architecture == self._ours and held.number in self._calls
 
-    def answer(self, listener: int, held: kernel.Held) -> None:
+    def answer(self, listener: int, held: kernel.HeldCall) -> None:
         """Do in the place of a program what it has asked for, or refuse it. Whatever fails, the call fails."""
         try:
             if not self.takes(held):
@@ -80,7 +80,7 @@ class Connections:
             return
         kernel.answer(listener, held, value)
 
-    def _connect(self, listener: int, held: kernel.Held) -> bool:
+    def _connect(self, listener: int, held: kernel.HeldCall) -> bool:
         """Connect to the door for a program; False for what is no business of ours, as local sockets."""
         descriptor, address, size = (argument & 0xFFFFFFFFFFFFFFFF for argument in held.arguments[:3])
         descriptor &= 0xFFFFFFFF
@@ -106,7 +106,7 @@ class Connections:
         return True
 
 
-def _new_socket(listener: int, held: kernel.Held) -> int:
+def _new_socket(listener: int, held: kernel.HeldCall) -> int:
     """Make a socket that leads nowhere but to this machine; its number in the program."""
     family, kind, protocol = (argument & 0xFFFFFFFF for argument in held.arguments[:3])
     if family not in _FAMILIES or kind & _KIND != socket.SOCK_STREAM or protocol not in _OUTGOING:
@@ -118,7 +118,7 @@ def _new_socket(listener: int, held: kernel.Held) -> int:
 
 
 def _hand_over(
-    listener: int, held: kernel.Held, connection: socket.socket, flags: int, *, instead_of: int | None = None
+    listener: int, held: kernel.HeldCall, connection: socket.socket, flags: int, *, instead_of: int | None = None
 ) -> int:
     how, number = (0, 0) if instead_of is None else (_REPLACE, instead_of)
     addition = bytearray(_ADDITION.pack(held.id, how, connection.fileno(), number, flags))

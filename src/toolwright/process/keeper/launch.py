@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, NoReturn
 from . import inspection, landlock, limits, seccomp
 from .capture.listener import hand_over, listen, take_over
 from .capture.questions import Say
-from .capture.watch import Watch
+from .capture.watch import CaptureWatch
 from .confine import confine
-from .gate import Connections
-from .order import FILTER, OFFLINE, READY, STATUS, Confinement, Order
+from .gate import ScopeConnections
+from .order import FILTER, OFFLINE, READY, STATUS, KernelConfinement, StartOrder
 from .system import die_with_parent
 
 IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)
@@ -25,7 +25,7 @@ NO_ROOM, TRIES = 0.05, 300
 """Seconds between two tries to make a process, and how many there are."""
 
 
-class Failure(NamedTuple):
+class LaunchFailure(NamedTuple):
     """The program never ran, and why."""
 
     reason: str
@@ -37,7 +37,7 @@ class Started(NamedTuple):
     pid: int
     status: int | None
     """The descriptor where bubblewrap tells how it went."""
-    watch: Watch | None = None
+    watch: CaptureWatch | None = None
     """Looks at what it changes, if that is captured."""
 
     def end(self, status: int) -> dict[str, Any]:
@@ -58,7 +58,7 @@ class Started(NamedTuple):
         return b"exit-code" in report
 
 
-def launch(order: Order, standard: list[int], say: Say, *, anchored: bool = False) -> Started | Failure:
+def launch(order: StartOrder, standard: list[int], say: Say, *, anchored: bool = False) -> Started | LaunchFailure:
     """Start the program in a session of its own; return when it runs or cannot.
 
     `say` tells our master what a program asks; `anchored` says that we are the first process of a namespace.
@@ -66,7 +66,7 @@ def launch(order: Order, standard: list[int], say: Say, *, anchored: bool = Fals
     try:
         os.chdir(order["cwd"])
     except OSError as problem:
-        return Failure(f"could not enter {order['cwd']}: {problem.strerror}")
+        return LaunchFailure(f"could not enter {order['cwd']}: {problem.strerror}")
     if order["boxed"]:
         limits.mark()
     if order["scoped"]:
@@ -76,7 +76,7 @@ def launch(order: Order, standard: list[int], say: Say, *, anchored: bool = Fals
     return _fork(order, standard, order["confinement"], say, anchored=anchored)
 
 
-def _spawn(order: Order, standard: list[int], say: Say, *, anchored: bool) -> Started | Failure:
+def _spawn(order: StartOrder, standard: list[int], say: Say, *, anchored: bool) -> Started | LaunchFailure:
     """Faster than a fork by half, for it copies nothing."""
     status, gate, handed, words = None, -1, dict[str, int](), order["argv"]
     capture = order["capture"]
@@ -107,7 +107,7 @@ def _spawn(order: Order, standard: list[int], say: Say, *, anchored: bool) -> St
         else:
             pid = when_there_is_room(spawn)
     except (OSError, ValueError) as problem:
-        return Failure(could_not(f"start {order['path']}", problem))
+        return LaunchFailure(could_not(f"start {order['path']}", problem))
     finally:
         for descriptor in handed.values():
             os.close(descriptor)
@@ -121,14 +121,14 @@ def _without_filter(argv: list[str]) -> list[str]:
     return argv if at is None else [*argv[: at - 1], *argv[at + 1 :]]
 
 
-def _heard_of(order: Order) -> seccomp.Heard:
+def _heard_of(order: StartOrder) -> seccomp.HeardCalls:
     capture, gated = order["capture"], order["gate"] is not None
     if capture is None:
-        return seccomp.Heard(gated=gated)
-    return seccomp.Heard(files=True, brokered=capture["brokered"], reads=capture["reads"], gated=gated)
+        return seccomp.HeardCalls(gated=gated)
+    return seccomp.HeardCalls(files=True, brokered=capture["brokered"], reads=capture["reads"], gated=gated)
 
 
-def _heard(rules: seccomp.Program, start: Callable[[], int], *, steady: bool) -> tuple[int, int]:
+def _heard(rules: seccomp.FilterProgram, start: Callable[[], int], *, steady: bool) -> tuple[int, int]:
     """Start a program whose calls are heard of; its number and the listener.
 
     A filter is put on a thread, and on what that starts. The thread ends with it; we ourselves have none.
@@ -153,17 +153,17 @@ def _heard(rules: seccomp.Program, start: Callable[[], int], *, steady: bool) ->
     raise result
 
 
-def _watch(order: Order, listener: int | None, say: Say, *, anchored: bool) -> Watch | None:
+def _watch(order: StartOrder, listener: int | None, say: Say, *, anchored: bool) -> CaptureWatch | None:
     """Begin to answer, before anything waits for what the program does."""
     if listener is None:
         return None
-    connections = None if order["gate"] is None else Connections(order["gate"])
+    connections = None if order["gate"] is None else ScopeConnections(order["gate"])
     if order["capture"] is None:
         if connections is not None:
             when_there_is_room(lambda: _new_thread(lambda: connections.run(listener)))
         return None
     wrapped = STATUS in order["argv"]
-    watch = Watch(listener, order["capture"], say, anchored=anchored, wrapped=wrapped, connections=connections)
+    watch = CaptureWatch(listener, order["capture"], say, anchored=anchored, wrapped=wrapped, connections=connections)
     when_there_is_room(lambda: _new_thread(watch.run))
     return watch
 
@@ -175,14 +175,16 @@ def _new_thread(work: Callable[[], None]) -> int:
         raise BlockingIOError(errno.EAGAIN, str(problem)) from problem
 
 
-def _inspected(started: Started, gate: int, exact: list[str]) -> Started | Failure:
+def _inspected(started: Started, gate: int, exact: list[str]) -> Started | LaunchFailure:
     """Let the program begin, or all that there is of it end. So far that is bubblewrap alone, which is one group."""
     came_out = inspection.came_out(gate, exact)
     if not came_out:
         os.killpg(started.pid, signal.SIGKILL)
         os.waitpid(started.pid, 0)
     os.close(gate)
-    return started if came_out else Failure("a link was put in the place of a folder while its sandbox was set up")
+    return (
+        started if came_out else LaunchFailure("a link was put in the place of a folder while its sandbox was set up")
+    )
 
 
 def _filter(*, network: bool) -> int:
@@ -204,8 +206,8 @@ def when_there_is_room(make: Callable[[], int]) -> int:
 
 
 def _fork(
-    order: Order, standard: list[int], confinement: Confinement, say: Say, *, anchored: bool
-) -> Started | Failure:
+    order: StartOrder, standard: list[int], confinement: KernelConfinement, say: Say, *, anchored: bool
+) -> Started | LaunchFailure:
     """A fork, because what the new process does to itself cannot be undone."""
     report, reporting = os.pipe()
     leader = os.getpid()
@@ -213,7 +215,7 @@ def _fork(
     try:
         pid = when_there_is_room(os.fork)
     except OSError as problem:
-        return Failure(could_not("make another process", problem))
+        return LaunchFailure(could_not("make another process", problem))
     if not pid:
         _become(order, standard, confinement, reporting, leader, theirs)
     os.close(reporting)
@@ -227,13 +229,13 @@ def _fork(
     if not refusal:
         return Started(pid, None, _watch(order, listener, say, anchored=anchored))
     os.waitpid(pid, 0)
-    return Failure(json.loads(refusal))
+    return LaunchFailure(json.loads(refusal))
 
 
 def _become(
-    order: Order,
+    order: StartOrder,
     standard: list[int],
-    confinement: Confinement,
+    confinement: KernelConfinement,
     reporting: int,
     leader: int,
     hearing: socket.socket | None,

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any
 
 from . import family
-from .launch import Failure, Started, launch
-from .order import Order
-from .usage import Usage
+from .launch import LaunchFailure, Started, launch
+from .order import StartOrder
+from .usage import ScopeUsage
 
 RESWEEP = 0.02
 """Seconds between looks for processes that a first SIGKILL has missed."""
@@ -22,7 +22,9 @@ EVERYBODY = -1
 """To the first process of a namespace: all others in it."""
 
 
-def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int, *, anchored: bool = False) -> None:
+def lead(
+    order: StartOrder, standard: list[int], control: socket.socket, wakeup: int, *, anchored: bool = False
+) -> None:
     """Stay until the scope is empty. The control socket carries one JSON object per line, both ways.
 
     `anchored` says that we are the first process of a namespace, with which the kernel ends all others in it.
@@ -30,7 +32,7 @@ def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int,
     started = launch(order, standard, partial(tell, control), anchored=anchored)
     for descriptor in standard:
         os.close(descriptor)
-    if isinstance(started, Failure):
+    if isinstance(started, LaunchFailure):
         tell(control, failed=started.reason)
         return
     tell(control, started=started.pid, leader=family.ourselves())
@@ -40,11 +42,11 @@ def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int,
 class Leader:
     """The life of one scope: the program runs, it has ended and others linger, all is being ended, nothing is left."""
 
-    def __init__(self, started: Started, order: Order, control: socket.socket, *, anchored: bool) -> None:
+    def __init__(self, started: Started, order: StartOrder, control: socket.socket, *, anchored: bool) -> None:
         self._started = started
         self._anchored = anchored
         self._linger = order["linger"]
-        self._usage = Usage(order)
+        self._usage = ScopeUsage(order)
         self._control = control
         self._commands = b""
         self._ended: dict[str, Any] | None = None

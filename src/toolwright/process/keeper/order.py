@@ -24,7 +24,7 @@ class Mount(TypedDict):
     source: str
 
 
-class Confinement(TypedDict):
+class KernelConfinement(TypedDict):
     """Limits that the kernel puts on a program and all it starts, without the help of another program."""
 
     mounts: list[Mount]
@@ -51,7 +51,7 @@ class SpaceOrder(TypedDict):
     """The number of sockets that can be connected to what listens in there."""
 
 
-class Gate(TypedDict):
+class GateOrder(TypedDict):
     """Our door on the loopback, by which alone a program that has no network of its own reaches others."""
 
     port: int
@@ -93,7 +93,7 @@ class Capture(Powers):
     Only where changes are brokered."""
 
 
-class Order(TypedDict):
+class StartOrder(TypedDict):
     """One program to start. The descriptors for its input, output and errors travel beside it, and the network
     namespace that it is to be in, if it is to be in one."""
 
@@ -119,9 +119,9 @@ class Order(TypedDict):
     """The most bytes in there before its leader ends it."""
     exact: list[str]
     """Places in bubblewrap's box that must be themselves and no links, seen to before the program is started."""
-    confinement: Confinement | None
+    confinement: KernelConfinement | None
     capture: Capture | None
-    gate: Gate | None
+    gate: GateOrder | None
 
 
 STATUS = "{status}"

@@ -51,7 +51,7 @@ def filter_for_bubblewrap(*, network: bool, root: bool) -> bytes:
     return bytes(_filters(families=None if network else OF_NAMESPACE, root=root)) if known else b""
 
 
-class Heard(NamedTuple):
+class HeardCalls(NamedTuple):
     """Calls that are heard of before they are made."""
 
     files: bool = False
@@ -64,11 +64,11 @@ class Heard(NamedTuple):
     """Connections, for those that reach others by our door alone."""
 
 
-NOTHING = Heard()
+NOTHING = HeardCalls()
 
 
 @cache
-def hearing(heard: Heard, *, network: bool, own_space: bool, root: bool) -> "Program":
+def hearing(heard: HeardCalls, *, network: bool, own_space: bool, root: bool) -> "FilterProgram":
     """Return the same as `refuse` puts on, with notifications."""
     families = LOCAL if heard.gated or not (network or own_space) else OF_NAMESPACE if own_space else None
     return program_of(_filters(families=families, root=root, heard=heard))
@@ -81,23 +81,23 @@ def put_together(*, root: bool) -> None:
             _filters(families=families, root=root)
         for own_space, network in ((True, True), (False, True), (False, False)):
             for brokered in (True, False):
-                hearing(Heard(files=True, brokered=brokered), network=network, own_space=own_space, root=root)
+                hearing(HeardCalls(files=True, brokered=brokered), network=network, own_space=own_space, root=root)
 
 
-def program_of(rules: "ctypes.Array[_Filter]") -> "Program":
-    return Program(len(rules), rules)
+def program_of(rules: "ctypes.Array[_Filter]") -> "FilterProgram":
+    return FilterProgram(len(rules), rules)
 
 
 class _Filter(ctypes.Structure):
     _fields_ = (("code", ctypes.c_ushort), ("yes", ctypes.c_ubyte), ("no", ctypes.c_ubyte), ("value", ctypes.c_uint32))
 
 
-class Program(ctypes.Structure):
+class FilterProgram(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filters", ctypes.POINTER(_Filter)))
 
 
 @cache
-def _filters(*, families: tuple[int, ...] | None, root: bool, heard: Heard = NOTHING) -> "ctypes.Array[_Filter]":
+def _filters(*, families: tuple[int, ...] | None, root: bool, heard: HeardCalls = NOTHING) -> "ctypes.Array[_Filter]":
     """Each step falls through to the next, or jumps to an answer. Those are the last instructions."""
     machine = os.uname().machine
     if machine not in MACHINES:
@@ -118,7 +118,7 @@ _Step = tuple[int, int, int, int]
 """An instruction, how many to skip if it holds and if not, and its value; negative is a jump to an answer."""
 
 
-def _steps(machine: str, *, families: tuple[int, ...] | None, root: bool, heard: Heard) -> Iterator[_Step]:
+def _steps(machine: str, *, families: tuple[int, ...] | None, root: bool, heard: HeardCalls) -> Iterator[_Step]:
     name, socket = MACHINES[machine]
     captured = heard.files
     yield LOAD, 0, 0, MACHINE_AT
@@ -166,7 +166,7 @@ def _of_gate(machine: str) -> Iterator[_Step]:
         yield LOAD, 0, 0, NUMBER_AT
 
 
-def _notifications(machine: str, heard: Heard) -> Iterator[_Step]:
+def _notifications(machine: str, heard: HeardCalls) -> Iterator[_Step]:
     """Yield the steps for calls heard of: opening only if the file may be written, times only if given by a path."""
     for number, call in CALLS[machine].items():
         if number in BROKERED_NUMBERS[machine] and not heard.brokered:

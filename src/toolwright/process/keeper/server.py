@@ -17,7 +17,7 @@ from . import capabilities, family, limits, seccomp, space, system
 from .confine import NEW_PROCESSES, enter
 from .launch import NO_ROOM, could_not
 from .leader import lead, tell
-from .order import Order, SpaceOrder
+from .order import SpaceOrder, StartOrder
 
 HEADER = struct.Struct("!I")
 STANDARD = 3
@@ -183,7 +183,7 @@ def _goes_with_keeper(taking: int) -> bool:
     return not poll.poll(0)
 
 
-def _receive(requests: socket.socket) -> tuple[Order | SpaceOrder, list[int]] | None:
+def _receive(requests: socket.socket) -> tuple[StartOrder | SpaceOrder, list[int]] | None:
     """One order and its descriptors; None when nobody is there any more."""
     space = socket.CMSG_SPACE(DESCRIPTORS * 4)
     try:
@@ -196,7 +196,7 @@ def _receive(requests: socket.socket) -> tuple[Order | SpaceOrder, list[int]] | 
     descriptors = array.array("i")
     for _, _, data in ancillary:
         descriptors.frombytes(data)
-    order: Order | SpaceOrder = json.loads(body)
+    order: StartOrder | SpaceOrder = json.loads(body)
     return order, list(descriptors)
 
 

@@ -6,7 +6,7 @@
 import os
 from collections.abc import Sequence
 
-from .order import Order
+from .order import StartOrder
 
 SOON, LATER = 0.2, 1.0
 """Seconds between two looks: at first, and once a scope has shown that it takes its time."""
@@ -23,10 +23,10 @@ MOST_FILES = 200_000
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-class Usage:
+class ScopeUsage:
     """The usage of one scope, held against its limits."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: StartOrder) -> None:
         self.pause = SOON
         self._processes, self._memory = order["watch"], order["memory"]
         self._free = {folder: _free(folder) for folder in order["disk"]}

@@ -54,9 +54,9 @@ class Listings:
     def __init__(self, root: Path, closed: Iterable[Path] = ()) -> None:
         """`closed` are folders that commands see nothing of anyway."""
         self.root = str(root)
-        self.looks = 0
+        self.scan_count = 0
         """Counts the times that anything was looked at anew."""
-        self.stirred = 0
+        self.touch_count = 0
         """Counts the times that a folder had changed but held the same: our own boxes do that at every command."""
         self.by_folder = dict[str, Listing]()
         self._closed = frozenset(map(str, closed))
@@ -122,13 +122,13 @@ class Listings:
             listing = self._look(folder, changed)
         except OSError:
             if self.by_folder.pop(folder, None) is not None:
-                self.looks += 1
+                self.scan_count += 1
             return None
         if known is not None and _holds_the_same(known, listing):
             known.changed, known.looked, known.numbers = listing.changed, listing.looked, listing.numbers
-            self.stirred += 1
+            self.touch_count += 1
             return known
-        self.looks += 1
+        self.scan_count += 1
         self.by_folder[folder] = listing
         return listing
 

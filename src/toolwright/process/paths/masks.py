@@ -19,7 +19,7 @@ GITS_OWN = re.compile(rb"[0-9a-f]{40}|ref: ")
 RULE_SETS = 16
 
 
-class Verdict(IntFlag):
+class Restriction(IntFlag):
     """The rules' answer for a file."""
 
     FREE = 0
@@ -31,11 +31,11 @@ class Verdict(IntFlag):
     """Changing it is denied."""
 
 
-Judge = Callable[[str], Verdict]
+Judge = Callable[[str], Restriction]
 
 
 @record(slots=True, kw_only=True)
-class Found:
+class RestrictedPaths:
     """Restricted places, by absolute path."""
 
     unread: list[Path] = field(default_factory=list[Path])
@@ -51,25 +51,25 @@ class Found:
 
 
 @record(slots=True)
-class Rested:
+class CachedScan:
     """The last scan of a folder that is not looked through at every command."""
 
     changed: "Stamp"
     until: float
-    restricted: list[tuple[str, Verdict]]
-    several: dict[str, Verdict]
+    restricted: list[tuple[str, Restriction]]
+    several: dict[str, Restriction]
     """Those of them that have other names."""
     inodes: dict[str, int]
     """Of what is restricted: if one is gone from its place, it may be in another by now."""
 
 
 @record(slots=True)
-class Answer:
+class CachedAnswer:
     """The answer for a set of rules, and what it was found from."""
 
-    looks: int
-    stirred: int
-    found: Found
+    scan_count: int
+    touch_count: int
+    found: RestrictedPaths
     inodes: dict[str, int]
 
 
@@ -85,12 +85,12 @@ class Masks:
         self.listings = Listings(root, closed)
         self._root = self.listings.root
         self._rule_sets = dict[Hashable, int]()
-        self._rested = dict[tuple[str, int], Rested]()
-        self._looks = 0
+        self._rested = dict[tuple[str, int], CachedScan]()
+        self._scan_count = 0
         """Counts the times that anything in those was looked at anew."""
-        self._found = dict[tuple[int, bool], Answer]()
+        self._found = dict[tuple[int, bool], CachedAnswer]()
 
-    def find(self, rules: Hashable, judge: Judge, *, everywhere: bool = True) -> Found:
+    def find(self, rules: Hashable, judge: Judge, *, everywhere: bool = True) -> RestrictedPaths:
         """Return what `judge` does not leave free. `rules` is what it judges by: equal rules, equal answers.
 
         `everywhere` includes the folders full of other people's files.
@@ -103,26 +103,26 @@ class Masks:
         rested = [self._rested_in(top, lasting, known, judge) for top, lasting in tops]
         before = self._found.get((known, everywhere))
         if before is not None and self._still_holds(before):
-            before.stirred = self.listings.stirred
+            before.touch_count = self.listings.touch_count
             return before.found
         restricted, inodes = self._put_together(listings, unlooked, rested, known, judge)
         if before is not None and any(inodes.get(path) != inode for path, inode in before.inodes.items()):
             self._rested.clear()
             rested = [self._rested_in(top, lasting, known, judge) for top, lasting in tops]
             restricted, inodes = self._put_together(listings, unlooked, rested, known, judge)
-        self._found[known, everywhere] = Answer(self._all_looks, self.listings.stirred, restricted, inodes)
+        self._found[known, everywhere] = CachedAnswer(self._all_scans, self.listings.touch_count, restricted, inodes)
         self._drop_what_is_gone(listings, tops)
         return restricted
 
-    def _still_holds(self, answer: "Answer") -> bool:
+    def _still_holds(self, answer: "CachedAnswer") -> bool:
         """Tell whether it would be found again: nothing is new, and in folders that have changed nothing was moved."""
-        if answer.looks != self._all_looks:
+        if answer.scan_count != self._all_scans:
             return False
-        return answer.stirred == self.listings.stirred or _are_in_place(answer.inodes)
+        return answer.touch_count == self.listings.touch_count or _are_in_place(answer.inodes)
 
     @property
-    def _all_looks(self) -> int:
-        return self._looks + self.listings.looks
+    def _all_scans(self) -> int:
+        return self._scan_count + self.listings.scan_count
 
     def _tops(self, listings: "Looked", unlooked: list[str]) -> Iterator[tuple[str, bool]]:
         """Folders that are looked through as a whole, and whether what was found there lasts.
@@ -136,11 +136,11 @@ class Masks:
         yield from ((top, False) for top in unlooked)
 
     def _put_together(
-        self, listings: "Looked", unlooked: list[str], rested: list[Rested], rules: int, judge: Judge
-    ) -> tuple[Found, dict[str, int]]:
+        self, listings: "Looked", unlooked: list[str], rested: list[CachedScan], rules: int, judge: Judge
+    ) -> tuple[RestrictedPaths, dict[str, int]]:
         """Return what is restricted, under every name that it has in the project, and the inodes of it."""
-        restricted, locked_folders, inodes = Found(), set[str](), dict[str, int]()
-        several = dict[str, Verdict]()
+        restricted, locked_folders, inodes = RestrictedPaths(), set[str](), dict[str, int]()
+        several = dict[str, Restriction]()
         for folder, listing in listings:
             for path, verdict in self._judged(folder, listing, rules, judge):
                 self._note(restricted, path, verdict, locked_folders)
@@ -162,25 +162,25 @@ class Masks:
         return restricted, inodes
 
     def _other_names(
-        self, several: Mapping[str, Verdict], listings: "Looked", unlooked: list[str]
-    ) -> Iterator[tuple[str, Verdict]]:
+        self, several: Mapping[str, Restriction], listings: "Looked", unlooked: list[str]
+    ) -> Iterator[tuple[str, Restriction]]:
         """Yield further names of restricted files, where they are not restricted in the same way already."""
         names = self.listings.names(listings, unlooked)
         for path, verdict in several.items():
             known = os.lstat(path) if os.path.lexists(path) else None
             others = names.get(known.st_ino, ()) if known is not None and stat.S_ISREG(known.st_mode) else ()
             for other in others:
-                if known is not None and verdict & ~several.get(other, Verdict.FREE) and is_same(other, known):
+                if known is not None and verdict & ~several.get(other, Restriction.FREE) and is_same(other, known):
                     yield other, verdict
 
-    def _note(self, restricted: Found, path: str, verdict: Verdict, locked_folders: set[str]) -> None:
+    def _note(self, restricted: RestrictedPaths, path: str, verdict: Restriction, locked_folders: set[str]) -> None:
         folder = path.endswith("/")
         place, holder = Path(path), os.path.dirname(path.rstrip("/"))  # noqa: PTH120 - thousands of times
-        if verdict & Verdict.UNREAD and not folder:
+        if verdict & Restriction.UNREAD and not folder:
             restricted.unread.append(place)
-        elif verdict & Verdict.ASKED and not folder:
+        elif verdict & Restriction.ASKED and not folder:
             restricted.asked.append(place)
-        if verdict & Verdict.LOCKED:
+        if verdict & Restriction.LOCKED:
             if folder:
                 locked_folders.add(path.rstrip("/"))
             if holder not in locked_folders:
@@ -197,11 +197,11 @@ class Masks:
         if tops and len({top for top, _ in self._rested}) > len(names):
             self._rested = {key: one for key, one in self._rested.items() if key[0] in names}
 
-    def _judged(self, folder: str, listing: Listing, rules: int, judge: Judge) -> list[tuple[str, Verdict]]:
+    def _judged(self, folder: str, listing: Listing, rules: int, judge: Judge) -> list[tuple[str, Restriction]]:
         known = listing.judged.get(rules)
         if known is None:
-            whole = judge(f"{folder}/{ANY_NAME}") if folder != self._root else Verdict.FREE
-            locked = whole & Verdict.LOCKED
+            whole = judge(f"{folder}/{ANY_NAME}") if folder != self._root else Restriction.FREE
+            locked = whole & Restriction.LOCKED
             known = [(f"{folder}/", locked)] if locked else []
             judged = ((path, judge(path)) for path in listing.files)
             # In a locked folder even what is free must be known, for it is to be spared.
@@ -209,7 +209,7 @@ class Masks:
             listing.judged[rules] = known
         return known
 
-    def _rested_in(self, top: str, lasting: bool, rules: int, judge: Judge) -> Rested:
+    def _rested_in(self, top: str, lasting: bool, rules: int, judge: Judge) -> CachedScan:
         known, now = self._rested.get((top, rules)), time.monotonic()
         try:
             changed = stamp(top)
@@ -220,9 +220,9 @@ class Masks:
             return known
         verdicts = ((path, judge(path)) for path, _ in files_below(top))
         restricted = [(path, verdict) for path, verdict in verdicts if verdict and not (lasting and _is_gits_own(path))]
-        self._looks += 1
+        self._scan_count += 1
         known_files = {path: _inode(path) for path, _ in restricted}
-        self._rested[top, rules] = Rested(
+        self._rested[top, rules] = CachedScan(
             changed,
             math.inf if lasting else now + RESTED,
             restricted,
@@ -231,7 +231,7 @@ class Masks:
         )
         return self._rested[top, rules]
 
-    def _holders(self, restricted: Found, rested: list[Rested]) -> Iterator[Path]:
+    def _holders(self, restricted: RestrictedPaths, rested: list[CachedScan]) -> Iterator[Path]:
         """Every folder on the way to something restricted: moved while the box of another command is put up, it would
         take that to where nothing hides or locks it. Among other people's files folders are moved by whoever installs
         them, and nothing of the user's is there."""
@@ -241,7 +241,7 @@ class Masks:
                 parts = place.relative_to(self._root).parts
                 yield from (Path(self._root, *parts[:depth]) for depth in range(1, len(parts)))
 
-    def _pins(self, restricted: Found, judge: Judge) -> Iterator[Path]:
+    def _pins(self, restricted: RestrictedPaths, judge: Judge) -> Iterator[Path]:
         """Each folder on the way to a restricted place that takes the place out of the rules when it is renamed."""
         for place in (*restricted.unread, *restricted.asked, *restricted.locked):
             parts = place.relative_to(self._root).parts

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
-from toolwright.process.keeper.order import Gate, SpaceOrder
+from toolwright.process.keeper.order import GateOrder, SpaceOrder
 from toolwright.process.keeper.space import PROXY, Handed
 from toolwright.process.running.scope import PATIENCE, Scopes
 
@@ -25,7 +25,7 @@ __all__ = ["PROXY", "Handed", "Space"]
 class Space:
     """A namespace in which nothing leads anywhere but to the sockets that were made in it."""
 
-    gate: Gate | None = None
+    gate: GateOrder | None = None
     door = 0
     variables: Mapping[str, str] = MappingProxyType({})
 

@@ -24,7 +24,7 @@ ROUNDS = 16
 """Reads of a flood before others on the event loop have their turn."""
 
 
-class Output:
+class ProgramOutput:
     """The bytes a program has printed, in bounded memory."""
 
     def __init__(self, new_file: Callable[[], Path], *, cap: int = CAP) -> None:
@@ -103,7 +103,7 @@ class Output:
 class OutputReader:
     """Feeds an output from a pipe. Others on the event loop are not held up, however fast the pipe is."""
 
-    def __init__(self, descriptor: int, output: Output, on_data: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, descriptor: int, output: ProgramOutput, on_data: Callable[[], None] = lambda: None) -> None:
         self.output = output
         self._descriptor = descriptor
         self._on_data = on_data

@@ -13,7 +13,7 @@ _CHUNK = 64 * 1024
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Done:
+class ProgramResult:
     """The end of a program, and its output."""
 
     code: int | None
@@ -34,7 +34,7 @@ class Done:
         return f"ended with code {self.code}" if self.signal is None else f"was ended by signal {self.signal}"
 
 
-async def run_program(scopes: Scopes, program: Program, data: bytes = b"", *, most: int = MOST_OUTPUT) -> Done:
+async def run_program(scopes: Scopes, program: Program, data: bytes = b"", *, most: int = MOST_OUTPUT) -> ProgramResult:
     """Run a program to its end; whatever it started ends with it, also when we are cancelled.
 
     `most` is how much of its output is kept.
@@ -52,7 +52,7 @@ async def run_program(scopes: Scopes, program: Program, data: bytes = b"", *, mo
             stream.close()
         await scope.end()
     err = complaints.kept.decode("utf-8", "replace")
-    return Done(code=end.code, signal=end.signal, ran=end.ran, output=bytes(output.kept), err=err)
+    return ProgramResult(code=end.code, signal=end.signal, ran=end.ran, output=bytes(output.kept), err=err)
 
 
 class _Heard:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from toolwright.deadline import time_limit, to_the_end
 from toolwright.errors import ToolError
 from toolwright.process.box.box import Wrapped
-from toolwright.process.keeper.order import Capture, Gate, Order
+from toolwright.process.keeper.order import Capture, GateOrder, StartOrder
 from toolwright.process.running.keeper_client import Keeper
 from toolwright.record import record
 
@@ -48,7 +48,7 @@ class Program:
     """The descriptor of the network namespace that it is to be in, if not in ours."""
     capture: Capture | None = None
     """The order to note what it changes, with what was there before."""
-    gate: Gate | None = None
+    gate: GateOrder | None = None
     """Our door, where it has no network of its own to reach others from."""
 
     @classmethod
@@ -64,7 +64,7 @@ class Program:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Left:
+class LeftoverProcess:
     """A process that was still there when its program had ended."""
 
     pid: int
@@ -72,7 +72,7 @@ class Left:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AskedChange:
     """A change that a program is about to make, and that waits for an answer."""
 
     number: int
@@ -84,7 +84,7 @@ class Asked:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class End:
+class ProgramEnd:
     """The end of a program."""
 
     code: int | None = None
@@ -94,7 +94,7 @@ class End:
     """False if a wrapper such as bubblewrap gave up before it came to the program."""
     excess: Literal["", "processes", "memory", "temp", "disk", "held"] = ""
     """The excess for which it was ended; `held` if what it was about to change could not be looked at."""
-    left: tuple[Left, ...] = ()
+    left: tuple[LeftoverProcess, ...] = ()
     refused: tuple[str, ...] = ()
     """Changes it was about to make and could not for the walls of its box, as far as that is seen."""
 
@@ -174,9 +174,9 @@ class Scope:
         self._heard = b""
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.create_future()
-        self._ended: asyncio.Future[End] = self._loop.create_future()
+        self._ended: asyncio.Future[ProgramEnd] = self._loop.create_future()
         self._emptied = self._loop.create_future()
-        self.answer: asyncio.Future[Callable[[Asked], Awaitable[bool]]] = self._loop.create_future()
+        self.answer: asyncio.Future[Callable[[AskedChange], Awaitable[bool]]] = self._loop.create_future()
         """Decides about changes that are asked about. They wait until it is set."""
         self._answering = set[asyncio.Task[None]]()
         self._marks = list[asyncio.Future[None]]()
@@ -196,7 +196,7 @@ class Scope:
         if problem:
             raise ToolError(f"The command did not run: {problem}.")
 
-    async def ended(self) -> End:
+    async def ended(self) -> ProgramEnd:
         """Wait for the end of the program. Known once its scope is empty, or soon after its end if others are left."""
         return await asyncio.shield(self._ended)
 
@@ -273,7 +273,7 @@ class Scope:
                 _settle(self._started, "")
             case {"ask": number, "kind": kind, "places": places}:
                 source, program = message["source"], message["program"]
-                asked = Asked(number=number, kind=kind, places=tuple(places), source=source, program=program)
+                asked = AskedChange(number=number, kind=kind, places=tuple(places), source=source, program=program)
                 answering = self._loop.create_task(self._answer(asked))
                 self._answering.add(answering)
                 answering.add_done_callback(self._answering.discard)
@@ -282,8 +282,8 @@ class Scope:
             case {"failed": problem}:
                 _settle(self._started, problem)
             case {"code": code, "ran": ran, "left": left}:
-                others = tuple(Left(pid=entry["pid"], command=entry["command"]) for entry in left)
-                end = End(
+                others = tuple(LeftoverProcess(pid=entry["pid"], command=entry["command"]) for entry in left)
+                end = ProgramEnd(
                     code=code,
                     signal=message.get("signal"),
                     ran=ran,
@@ -296,7 +296,7 @@ class Scope:
         if message.get("empty"):
             _settle(self._emptied, None)
 
-    async def _answer(self, asked: Asked) -> None:
+    async def _answer(self, asked: AskedChange) -> None:
         allow = False
         try:
             decide = await asyncio.shield(self.answer)
@@ -310,7 +310,7 @@ class Scope:
         for answering in self._answering:
             answering.cancel()
         _settle(self._started, "the process that starts it was killed")
-        _settle(self._ended, End())
+        _settle(self._ended, ProgramEnd())
         _settle(self._emptied, None)
 
 
@@ -361,7 +361,7 @@ def _most_memory() -> int:
     return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * MEMORY) if sys.platform != "win32" else 0
 
 
-def _order(program: Program, watch: int, memory: int, temp: int) -> Order:
+def _order(program: Program, watch: int, memory: int, temp: int) -> StartOrder:
     return {
         "path": _program_path(program),
         "argv": list(program.argv),

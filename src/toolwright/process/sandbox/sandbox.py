@@ -14,7 +14,7 @@ from toolwright.errors import ToolError
 from toolwright.machine.own_files import Ours
 from toolwright.machine.own_ports import noted_ports
 from toolwright.machine.private_files import make_folder
-from toolwright.process.box.access import Access, Surroundings
+from toolwright.process.box.access import Access, ProjectPaths
 from toolwright.process.box.box import SYSTEM, TEMP_FOLDERS, Box, Rung, Wall, Wrapped, walls
 from toolwright.process.box.caches import CacheFolders, cache_folders
 from toolwright.process.box.decoys import Decoys
@@ -31,7 +31,7 @@ from toolwright.process.programs.environment import Withholding, with_git_settin
 from toolwright.process.programs.lookup import Lookup
 from toolwright.process.running.scope import Scopes
 from toolwright.process.sandbox.scratch import Scratch
-from toolwright.process.sandbox.self_test import Findings, SelfTest
+from toolwright.process.sandbox.self_test import SandboxFindings, SelfTest
 from toolwright.record import record
 
 MARK = "TOOLWRIGHT_SANDBOX"
@@ -90,7 +90,7 @@ class Sandbox:
         project = (directory, root)
         self._lookup = lookup or Lookup.of(environment, project=project, home=self._home, own=ours.closed)
         self._self_test = SelfTest(scopes, data, self._lookup)
-        self._findings: Findings | None = None
+        self._findings: SandboxFindings | None = None
         self._scratch: Scratch | None = None
         self._decoys: Decoys | None = None
         self._caches: CacheFolders | None = None
@@ -111,7 +111,7 @@ class Sandbox:
         )
         self._mounting = Mounting(own=self._own, guarding=self._guarding, hiding=hiding)
         programs = (Path(name) for name in environment.get("PATH", os.defpath).split(":") if name)
-        self._surroundings = Surroundings(
+        self._surroundings = ProjectPaths(
             root=root,
             home=self._home,
             own=ours.closed,

@@ -22,7 +22,7 @@ from toolwright.process.keeper.landlock import SCOPES_SINCE
 from toolwright.process.keeper.landlock import version as landlock_version
 from toolwright.process.keeper.order import Capture
 from toolwright.process.programs.lookup import Lookup
-from toolwright.process.running.scope import End, Program, Scopes
+from toolwright.process.running.scope import Program, ProgramEnd, Scopes
 from toolwright.protocols.json_text import read_json
 from toolwright.record import record
 
@@ -52,7 +52,7 @@ VERDICTS = {
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Findings:
+class SandboxFindings:
     """Why each kind does not work here; empty for one that does."""
 
     bubblewrap: str
@@ -124,7 +124,7 @@ class SelfTest:
         self._file = data / "sandbox.json"
         self._lock = asyncio.Lock()
 
-    async def findings(self) -> Findings:
+    async def findings(self) -> SandboxFindings:
         machine = machine_of(self._programs)
         async with self._lock:
             return self._remembered(machine) or await self._find_out(machine)
@@ -133,17 +133,17 @@ class SelfTest:
         with suppress(OSError):
             self._file.unlink(missing_ok=True)
 
-    def _remembered(self, machine: Mapping[str, Any]) -> Findings | None:
+    def _remembered(self, machine: Mapping[str, Any]) -> SandboxFindings | None:
         try:
             kept: Any = read_json(self._file.read_text("utf-8"))
             findings = kept["findings"] | {
                 name: tuple(kept["findings"][name]) for name in ("anchored", "captured", "brokered")
             }
-            return Findings(**findings) if kept["machine"] == machine else None
+            return SandboxFindings(**findings) if kept["machine"] == machine else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    async def _find_out(self, machine: Mapping[str, Any]) -> Findings:
+    async def _find_out(self, machine: Mapping[str, Any]) -> SandboxFindings:
         findings = await (self._try_mac() if sys.platform == "darwin" else self._try_linux())
         text = json.dumps({"machine": machine, "findings": asdict(findings)}, indent=2)
         # Where nothing can be kept, it is found out again the next time.
@@ -153,10 +153,10 @@ class SelfTest:
                 stream.write(text.encode())
         return findings
 
-    async def _try_mac(self) -> Findings:
+    async def _try_mac(self) -> SandboxFindings:
         nowhere = "only on Linux"
         problem = await self._try(Box(rung="seatbelt"))
-        return Findings(
+        return SandboxFindings(
             bubblewrap=nowhere,
             landlock=nowhere,
             seatbelt=problem,
@@ -165,7 +165,7 @@ class SelfTest:
             uncaptured="macOS tells nobody what a program is about to change",
         )
 
-    async def _try_linux(self) -> Findings:
+    async def _try_linux(self) -> SandboxFindings:
         """Each kind with all it may be capable of first, and then with less and less."""
         bubblewrap, problem = await self._first(_BUBBLEWRAPS)
         offline = "" if problem else await self._try(replace(bubblewrap, network=False))
@@ -174,7 +174,7 @@ class SelfTest:
         refusals = {box.rung: await self._try(box, captured=True) for box in working}
         seen = [box for box in working if not refusals[box.rung]]
         unable = {box.rung: await self._try(replace(box, brokered=True), captured=True) for box in seen}
-        return Findings(
+        return SandboxFindings(
             bubblewrap=problem,
             landlock=trouble,
             seatbelt="only on macOS",
@@ -251,7 +251,7 @@ class SelfTest:
     def _put_up(self, box: Box) -> Wrapped:
         return put_up(box, self._programs.find("bwrap") or "")
 
-    async def _run(self, wrapped: Wrapped, cwd: Path, capture: Capture | None) -> tuple[End, str]:
+    async def _run(self, wrapped: Wrapped, cwd: Path, capture: Capture | None) -> tuple[ProgramEnd, str]:
         env = {"PATH": self._programs.path, **wrapped.env}
         program = replace(Program.of(wrapped, cwd=cwd, env=env), capture=capture)
         scope = await self._scopes.start(program)
@@ -310,7 +310,7 @@ def _first_reason(refusals: Mapping[Rung, str]) -> str:
     return next((f"{rung}: {refusal}" for rung, refusal in refusals.items() if refusal), "")
 
 
-def _verdict(end: End, printed: str) -> str:
+def _verdict(end: ProgramEnd, printed: str) -> str:
     first = next(iter(printed.strip().splitlines()), "")
     if not end.ran:
         return first or "it ended before it came to the command"

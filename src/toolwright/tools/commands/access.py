@@ -14,7 +14,7 @@ from toolwright.files.paths import Tree
 from toolwright.network.verdict import names_destinations
 from toolwright.process.box.access import Access
 from toolwright.process.jobs.jobs import Jobs
-from toolwright.process.paths.masks import Found, Judge, Verdict
+from toolwright.process.paths.masks import Judge, RestrictedPaths, Restriction
 from toolwright.process.paths.safe_stat import ANY_NAME, is_folder, is_there
 from toolwright.shell import Analysis
 from toolwright.shell.analysis.reach import works_alone
@@ -116,7 +116,7 @@ class _Rules:
         # Where everything is asked about, nothing stands out: the yes to the command is the yes to what it reads.
         self._asks = ctx.decide("read", self._pattern(f"{tree.root}/{ANY_NAME}")) == "allow"
 
-    def restricted(self) -> Found:
+    def restricted(self) -> RestrictedPaths:
         """Return the restricted places of the project."""
         needles = {name: _needles(self._rules[name]) for name in ("read", "edit")}
         everywhere = "" not in (*needles["read"], *needles["edit"])
@@ -180,23 +180,23 @@ class _Rules:
                     yield name
 
     def _judge(self, needles: dict[str, tuple[str, ...]]) -> Judge:
-        def judge(path: str) -> Verdict:
+        def judge(path: str) -> Restriction:
             lower = path.lower()
-            verdict = Verdict.FREE
+            verdict = Restriction.FREE
             if any(needle in lower for needle in needles["read"]):
                 verdict |= self._reading(path)
             if any(needle in lower for needle in needles["edit"]):
                 denied = self._ctx.decide("edit", self._pattern(path)) == "deny"
-                verdict |= Verdict.LOCKED if denied else Verdict.FREE
+                verdict |= Restriction.LOCKED if denied else Restriction.FREE
             return verdict
 
         return judge
 
-    def _reading(self, path: str) -> Verdict:
+    def _reading(self, path: str) -> Restriction:
         action = self._ctx.decide("read", self._pattern(path))
         if action == "deny":
-            return Verdict.UNREAD
-        return Verdict.ASKED if action == "ask" and self._asks else Verdict.FREE
+            return Restriction.UNREAD
+        return Restriction.ASKED if action == "ask" and self._asks else Restriction.FREE
 
     @staticmethod
     def _below(place: Path, restricts: Callable[[str], object]) -> Iterator[Path]:

@@ -27,7 +27,7 @@ from toolwright.process.jobs.editor_terminals import TerminalCommand, Terminals
 from toolwright.process.jobs.full_screen_programs import screen_note
 from toolwright.process.jobs.jobs import Job, Jobs
 from toolwright.process.keeper.order import Capture
-from toolwright.process.running.scope import Asked
+from toolwright.process.running.scope import AskedChange
 from toolwright.process.sandbox.denials import misses_processes, other_processes, temporary_note, wall_note
 from toolwright.shell import Analysis
 from toolwright.shell.state.findings import Touch
@@ -143,7 +143,7 @@ class CommandRun:
         outside = changed_by(requests, self.tree) if edits else ()
         return captured.order(box.powers(), outside, asks=dict.fromkeys(map(longest_piece, patterns)))
 
-    async def _decide(self, box: Box, requests: Sequence[Request], asked: Asked) -> bool:
+    async def _decide(self, box: Box, requests: Sequence[Request], asked: AskedChange) -> bool:
         """Decide about a change that a program is about to make."""
         if self._questions is None:
             self._questions = ActQuestions(self.ctx, self.tree, (*box.places("give"), *changed_by(requests, self.tree)))

@@ -11,7 +11,7 @@ from toolwright.errors import ToolError
 from toolwright.files.ignore import Ignored
 from toolwright.files.paths import Place, Tree
 from toolwright.process.paths.safe_stat import is_in, read_itself
-from toolwright.process.running.scope import Asked
+from toolwright.process.running.scope import AskedChange
 from toolwright.services import Questions
 from toolwright.text.diff import unified
 from toolwright.tools.changes.request import edit_request
@@ -57,7 +57,7 @@ class ActQuestions:
             waited, self._asked_since = waited + now - self._asked_since, now
         return waited
 
-    async def answer(self, asked: Asked) -> bool:
+    async def answer(self, asked: AskedChange) -> bool:
         """Return whether a program may make a change."""
         if asked.kind == "lose":
             return await self._may_be_lost(self._tree.place(asked.places[0]))
@@ -97,7 +97,7 @@ class ActQuestions:
             self._waited, self._asked_since = self._waited + self.take_waited(), None
         return True
 
-    def _request(self, asked: Asked, places: Sequence[Place]) -> Request:
+    def _request(self, asked: AskedChange, places: Sequence[Place]) -> Request:
         self._count += 1
         will = _WILL.get(asked.kind, "changes it")
         metadata: dict[str, Any] = {"filepath": str(places[-1].path), "why": f"{asked.program} {will}"}
@@ -116,7 +116,7 @@ def _folder(place: Place) -> tuple[str, ...]:
     return (f"{place.relative.rpartition('/')[0]}/*".lstrip("/"),)
 
 
-def _difference(asked: Asked, place: Place) -> str:
+def _difference(asked: AskedChange, place: Place) -> str:
     """Return the difference that a change will make, where it is known before: not of what is yet to be written."""
     before = _read_text(place.path)
     if asked.kind == "remove" and before:

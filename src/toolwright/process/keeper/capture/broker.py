@@ -19,10 +19,10 @@ from typing import Literal, NamedTuple
 
 from ..order import DECOY, Capture, is_decoy
 from ..system import exchange, open_itself
-from .calls import WRITING, Call, is_reading
-from .listener import Held
+from .calls import WRITING, SystemCall, is_reading
+from .listener import HeldCall
 from .names import Names
-from .store import Store
+from .store import CaptureStore
 
 Standing = Literal["", "open", "pinned", "granted", "hidden", "shut", "absent"]
 """Standings of a place with the programs: nothing that concerns us; theirs to change; theirs, with a name that only we
@@ -41,14 +41,14 @@ CODE = "/__pycache__"
 """The folder that Python makes wherever it may."""
 
 
-class Opened(NamedTuple):
+class OpenedFile(NamedTuple):
     """A file that a program gets as what its call has opened."""
 
     descriptor: int
     passed_on: bool
 
 
-class Program(NamedTuple):
+class ProgramIdentity(NamedTuple):
     """As whom a program acts."""
 
     user: int
@@ -59,7 +59,7 @@ class Program(NamedTuple):
 class Broker:
     """The maker of changes for the programs of one scope, as far as they are allowed."""
 
-    def __init__(self, order: Capture, names: Names, store: Store) -> None:
+    def __init__(self, order: Capture, names: Names, store: CaptureStore) -> None:
         self._names = names
         self._store = store
         lists: tuple[tuple[Standing, list[str]], ...] = (
@@ -88,7 +88,7 @@ class Broker:
             around = around.rpartition("/")[0]
         return ""
 
-    def takes(self, call: Call, places: tuple[str, ...], flags: int) -> bool:
+    def takes(self, call: SystemCall, places: tuple[str, ...], flags: int) -> bool:
         """Tell whether a call is ours to make. OSError if it is nobody's."""
         if any(place in self._staged for place in places) or self._is_to_be_staged(call, places[0], flags):
             return True
@@ -104,13 +104,13 @@ class Broker:
             return False
         return self._is_harmless(call, places, standings, flags)
 
-    def refused(self, call: Call, places: tuple[str, ...], flags: int) -> list[str]:
+    def refused(self, call: SystemCall, places: tuple[str, ...], flags: int) -> list[str]:
         """Return those of the places that walls keep from a change, leaving out what programs try for no reason."""
         if is_reading(call, flags) or call.kind == "times" or CODE in places[-1]:
             return []
         return [place for place in places if place and self.standing(place) in ("", "shut", "absent", "hidden")]
 
-    def _is_harmless(self, call: Call, places: tuple[str, ...], standings: list[Standing], flags: int) -> bool:
+    def _is_harmless(self, call: SystemCall, places: tuple[str, ...], standings: list[Standing], flags: int) -> bool:
         match call.kind:
             case "link" | "rename" if standings[0] == "hidden" or (standings[1] == "hidden" and flags & EXCHANGE):
                 # Under another name it could be read.
@@ -134,13 +134,13 @@ class Broker:
     def _leads_to_granted(self, place: str) -> bool:
         return bool(place) and any(granted.startswith(f"{place}/") for granted in self._granted)
 
-    def _is_to_be_staged(self, call: Call, place: str, flags: int) -> bool:
+    def _is_to_be_staged(self, call: SystemCall, place: str, flags: int) -> bool:
         """Tell whether a new file is made beside one that was approved, as to take its place in the end."""
         new = call.kind == "open" and flags & (CREATE | ONLY_NEW) == CREATE | ONLY_NEW
         beside = new and bool(place) and place.rpartition("/")[0] in self._files_beside
         return beside and not self.standing(place) and not os.path.lexists(place)
 
-    def make(self, call: Call, held: Held, places: tuple[str, ...], flags: int) -> Opened | None:
+    def make(self, call: SystemCall, held: HeldCall, places: tuple[str, ...], flags: int) -> OpenedFile | None:
         """Make a call for a program; OSError says which error it meets."""
         program = self._program(held.task)
         if (program.user, program.group) != (os.geteuid(), os.getegid()):
@@ -171,7 +171,7 @@ class Broker:
                 self._make_or_remove(call, held, place, flags, value & ~program.umask)
         return None
 
-    def _make_or_remove(self, call: Call, held: Held, place: str, flags: int, mode: int) -> None:
+    def _make_or_remove(self, call: SystemCall, held: HeldCall, place: str, flags: int, mode: int) -> None:
         with _folder_of(place) as (folder, name):
             match call.kind:
                 case "folder":
@@ -195,7 +195,7 @@ class Broker:
         if self._standings.get(place) == "hidden":
             del self._standings[place]
 
-    def _open(self, place: str, flags: int, mode: int) -> Opened:
+    def _open(self, place: str, flags: int, mode: int) -> OpenedFile:
         if flags & NAMELESS:
             raise OSError(errno.EOPNOTSUPP, "no files without a name there")
         passed_on = not flags & os.O_CLOEXEC
@@ -208,11 +208,11 @@ class Broker:
                 self._lift(place)
             for _ in range(2):
                 with suppress(FileNotFoundError):
-                    return Opened(_existing(folder, name, flags), passed_on)
+                    return OpenedFile(_existing(folder, name, flags), passed_on)
                 if not flags & CREATE:
                     break
                 with suppress(FileExistsError):
-                    return Opened(_new(folder, name, mode, flags), passed_on)
+                    return OpenedFile(_new(folder, name, mode, flags), passed_on)
         raise OSError(errno.ENOENT, "there is none")
 
     def _rename(self, place: str, other: str, flags: int) -> None:
@@ -227,7 +227,7 @@ class Broker:
             os.rename(name, new, src_dir_fd=folder, dst_dir_fd=to)
         self._lift(other)
 
-    def _describe(self, call: Call, held: Held, place: str, value: int) -> None:
+    def _describe(self, call: SystemCall, held: HeldCall, place: str, value: int) -> None:
         """Give a file or folder its mode, owner or times."""
         opened = open_itself(place, flags=os.O_NOFOLLOW)
         path = f"/proc/self/fd/{opened}"
@@ -262,7 +262,7 @@ class Broker:
         )
         return read, written
 
-    def _make_staged(self, call: Call, places: tuple[str, ...], flags: int, value: int) -> Opened | None:
+    def _make_staged(self, call: SystemCall, places: tuple[str, ...], flags: int, value: int) -> OpenedFile | None:
         place, own = places[0], self._staged.get(places[0])
         match call.kind:
             case "open":
@@ -271,7 +271,7 @@ class Broker:
                 self._number += 1 if own is None else 0
                 own = self._staged[place] = own or f"{self._store.folder()}/staged-{self._number}"
                 allowed = flags & (MODES | CREATE | ONLY_NEW) | os.O_CLOEXEC | os.O_NOFOLLOW
-                return Opened(os.open(own, allowed, value & 0o777), not flags & os.O_CLOEXEC)
+                return OpenedFile(os.open(own, allowed, value & 0o777), not flags & os.O_CLOEXEC)
             case "rename" if own is not None and self.standing(places[1]) == "granted":
                 with _folder_of(places[1]) as (folder, name):
                     os.rename(own, name, dst_dir_fd=folder)
@@ -287,10 +287,10 @@ class Broker:
                 raise OSError(errno.EACCES, "it is to take the place of what was approved")
         return None
 
-    def _program(self, task: int) -> Program:
+    def _program(self, task: int) -> ProgramIdentity:
         """Return as whom a thread acts now."""
         fields = dict(line.split(":\t", 1) for line in self._names.status(task).splitlines() if ":\t" in line)
-        return Program(int(fields["Uid"].split()[3]), int(fields["Gid"].split()[3]), int(fields["Umask"], 8))
+        return ProgramIdentity(int(fields["Uid"].split()[3]), int(fields["Gid"].split()[3]), int(fields["Umask"], 8))
 
 
 @contextmanager

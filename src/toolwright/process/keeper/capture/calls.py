@@ -9,7 +9,7 @@ HERE = -100
 """In the place of a folder's descriptor: the folder that the program is in."""
 
 
-class Call(NamedTuple):
+class SystemCall(NamedTuple):
     """One system call. The numbers say which argument holds what; -1 for none."""
 
     kind: str
@@ -26,46 +26,46 @@ class Call(NamedTuple):
     """True if it is about a link itself."""
 
 
-def is_reading(call: Call, flags: int) -> bool:
+def is_reading(call: SystemCall, flags: int) -> bool:
     """Tell whether a call only opens something to read it."""
     return call.kind == "open" and not flags & WRITING
 
 
 _AT = {
-    "openat": Call("open", 1, 0, 2, value=3),
-    "unlinkat": Call("remove", 1, 0, 2),
-    "mkdirat": Call("folder", 1, 0, value=2),
-    "mknodat": Call("make", 1, 0, value=2),
-    "symlinkat": Call("symlink", 2, 1, value=0),
-    "linkat": Call("link", 1, 0, 4, 3, 2),
-    "renameat": Call("rename", 1, 0, -1, 3, 2),
-    "renameat2": Call("rename", 1, 0, 4, 3, 2),
-    "truncate": Call("write", 0, value=1),
-    "fchmodat": Call("mode", 1, 0, value=2),
-    "fchmodat2": Call("mode", 1, 0, 3, value=2),
-    "fchownat": Call("owner", 1, 0, 4, value=2),
-    "setxattr": Call("attribute", 0),
-    "lsetxattr": Call("attribute", 0, link=True),
-    "removexattr": Call("attribute", 0),
-    "lremovexattr": Call("attribute", 0, link=True),
-    "utimensat": Call("times", 1, 0, 3, value=2),
-    "fchmod": Call("mode", -1, 0, value=1),
-    "fchown": Call("owner", -1, 0, value=1),
+    "openat": SystemCall("open", 1, 0, 2, value=3),
+    "unlinkat": SystemCall("remove", 1, 0, 2),
+    "mkdirat": SystemCall("folder", 1, 0, value=2),
+    "mknodat": SystemCall("make", 1, 0, value=2),
+    "symlinkat": SystemCall("symlink", 2, 1, value=0),
+    "linkat": SystemCall("link", 1, 0, 4, 3, 2),
+    "renameat": SystemCall("rename", 1, 0, -1, 3, 2),
+    "renameat2": SystemCall("rename", 1, 0, 4, 3, 2),
+    "truncate": SystemCall("write", 0, value=1),
+    "fchmodat": SystemCall("mode", 1, 0, value=2),
+    "fchmodat2": SystemCall("mode", 1, 0, 3, value=2),
+    "fchownat": SystemCall("owner", 1, 0, 4, value=2),
+    "setxattr": SystemCall("attribute", 0),
+    "lsetxattr": SystemCall("attribute", 0, link=True),
+    "removexattr": SystemCall("attribute", 0),
+    "lremovexattr": SystemCall("attribute", 0, link=True),
+    "utimensat": SystemCall("times", 1, 0, 3, value=2),
+    "fchmod": SystemCall("mode", -1, 0, value=1),
+    "fchown": SystemCall("owner", -1, 0, value=1),
 }
 """Those that every machine has."""
 _OLD = {
-    "open": Call("open", 0, -1, 1, value=2),
-    "creat": Call("create", 0, value=1),
-    "unlink": Call("remove", 0),
-    "rmdir": Call("remove folder", 0),
-    "mkdir": Call("folder", 0, value=1),
-    "mknod": Call("make", 0, value=1),
-    "symlink": Call("symlink", 1, value=0),
-    "link": Call("link", 0, -1, -1, 1),
-    "rename": Call("rename", 0, -1, -1, 1),
-    "chmod": Call("mode", 0, value=1),
-    "chown": Call("owner", 0, value=1),
-    "lchown": Call("owner", 0, value=1, link=True),
+    "open": SystemCall("open", 0, -1, 1, value=2),
+    "creat": SystemCall("create", 0, value=1),
+    "unlink": SystemCall("remove", 0),
+    "rmdir": SystemCall("remove folder", 0),
+    "mkdir": SystemCall("folder", 0, value=1),
+    "mknod": SystemCall("make", 0, value=1),
+    "symlink": SystemCall("symlink", 1, value=0),
+    "link": SystemCall("link", 0, -1, -1, 1),
+    "rename": SystemCall("rename", 0, -1, -1, 1),
+    "chmod": SystemCall("mode", 0, value=1),
+    "chown": SystemCall("owner", 0, value=1),
+    "lchown": SystemCall("owner", 0, value=1, link=True),
 }
 """The same without a folder, which newer machines do not have."""
 _NUMBERS = {

@@ -9,8 +9,8 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 
-from .calls import Call
-from .store import Store, entry_at, state_of
+from .calls import SystemCall
+from .store import CaptureStore, entry_at, state_of
 
 MOST_MOVED = 20_000
 """Files of one folder that are looked at when it is moved. Of a larger one it is noted that it cannot be undone."""
@@ -29,7 +29,7 @@ class Earlier:
     """Earlier contents of the places that the programs of one scope change."""
 
     def __init__(
-        self, store: Store, roots: tuple[str, ...], forget: Callable[[], None], may_lose: Callable[[str], bool]
+        self, store: CaptureStore, roots: tuple[str, ...], forget: Callable[[], None], may_lose: Callable[[str], bool]
     ) -> None:
         """`roots` are of interest; `forget` is told that names change; `may_lose` says whether what is not kept may be
         changed all the same."""
@@ -59,7 +59,7 @@ class Earlier:
         """Tell whether a place is of interest."""
         return f"{place}/".startswith(self._roots)
 
-    def keep(self, call: Call, places: tuple[str, ...], flags: int) -> None:
+    def keep(self, call: SystemCall, places: tuple[str, ...], flags: int) -> None:
         """Keep what a call is about to change."""
         place = places[0]
         match call.kind:

@@ -9,7 +9,7 @@ import socket
 import struct
 from typing import NamedTuple
 
-from ..seccomp import Program
+from ..seccomp import FilterProgram
 from ..system import PR_SET_NO_NEW_PRIVS, prctl, syscall
 from .calls import SECCOMP
 
@@ -24,7 +24,7 @@ SIZE = _REQUEST.size
 _EMPTY = bytes(SIZE)
 
 
-class Held(NamedTuple):
+class HeldCall(NamedTuple):
     """A call that the kernel holds until it is answered."""
 
     id: int
@@ -35,7 +35,7 @@ class Held(NamedTuple):
     arguments: tuple[int, ...]
 
 
-def listen(program: Program, *, steady: bool = False) -> int:
+def listen(program: FilterProgram, *, steady: bool = False) -> int:
     """Put the filter on this thread and all it will start; return the descriptor that hears of their calls.
 
     A call that is `steady` waits for its answer whatever signals come: else it would be made twice. Older kernels have
@@ -50,7 +50,7 @@ def listen(program: Program, *, steady: bool = False) -> int:
     raise OSError(errno.ENOSYS, "no calls can be listened to")
 
 
-def _set_filter(program: Program, flags: int) -> int:
+def _set_filter(program: FilterProgram, flags: int) -> int:
     """Set the filter. A process without the right to must first give up that its programs become somebody else."""
     arguments = (ctypes.c_uint(SET_FILTER), ctypes.c_uint(flags), ctypes.byref(program))
     number = SECCOMP[os.uname().machine]
@@ -63,7 +63,7 @@ def _set_filter(program: Program, flags: int) -> int:
     return syscall(number, *arguments)
 
 
-def receive(listener: int, request: bytearray) -> Held | None:
+def receive(listener: int, request: bytearray) -> HeldCall | None:
     """Wait for the next call; None for one that was given up meanwhile."""
     request[:] = _EMPTY
     try:
@@ -73,7 +73,7 @@ def receive(listener: int, request: bytearray) -> Held | None:
             return None
         raise
     id_, task, _, number, architecture, _, *arguments = _REQUEST.unpack(request)
-    return Held(id_, task, number, architecture, tuple(arguments))
+    return HeldCall(id_, task, number, architecture, tuple(arguments))
 
 
 def is_over(listener: int) -> bool:
@@ -83,23 +83,23 @@ def is_over(listener: int) -> bool:
     return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))
 
 
-def let_go_on(listener: int, held: Held) -> None:
+def let_go_on(listener: int, held: HeldCall) -> None:
     """Have the kernel make the call as it is. Whoever made it may be gone."""
     _say(listener, ANSWER, _RESPONSE.pack(held.id, 0, 0, GO_ON))
 
 
-def give(listener: int, held: Held, opened: int, *, passed_on: bool) -> bool:
+def give(listener: int, held: HeldCall, opened: int, *, passed_on: bool) -> bool:
     """Give the program a file as what its call has opened; `passed_on` to those that it starts as well."""
     flags = 0 if passed_on else os.O_CLOEXEC
     return _say(listener, ADD_FILE, _FILE.pack(held.id, AND_ANSWER, opened, 0, flags))
 
 
-def answer(listener: int, held: Held, value: int = 0) -> None:
+def answer(listener: int, held: HeldCall, value: int = 0) -> None:
     """Have the call come to a value that we say, without the kernel making it."""
     _say(listener, ANSWER, _RESPONSE.pack(held.id, value, 0, 0))
 
 
-def refuse(listener: int, held: Held, problem: int) -> None:
+def refuse(listener: int, held: HeldCall, problem: int) -> None:
     """Have the call fail with this error."""
     _say(listener, ANSWER, _RESPONSE.pack(held.id, 0, -problem, 0))
 
@@ -112,7 +112,7 @@ def _say(listener: int, what: int, words: bytes) -> bool:
     return True
 
 
-def is_still_held(listener: int, held: Held) -> bool:
+def is_still_held(listener: int, held: HeldCall) -> bool:
     """Tell whether the thread has waited all the while: else its number may be that of another by now."""
     try:
         fcntl.ioctl(listener, IS_VALID, struct.pack("=Q", held.id))

@@ -4,7 +4,7 @@ import _thread
 import os
 from collections.abc import Callable
 
-from .calls import Call
+from .calls import SystemCall
 
 Say = Callable[..., None]
 """Tells our master something, by names and values of JSON."""
@@ -14,7 +14,7 @@ UNASKED = ("folder", "remove folder", "times")
 """Kinds of calls that change no file."""
 
 
-class Questions:
+class ChangeQuestions:
     """Asked by the thread that looks at calls, one at a time; answered by the one that listens to our master."""
 
     def __init__(self, say: Say, roots: tuple[str, ...], parts: list[str]) -> None:
@@ -31,7 +31,7 @@ class Questions:
         self._is_over = False
         self._loses: bool | None = None
 
-    def allows(self, call: Call, places: tuple[str, ...], flags: int, program: str) -> bool:
+    def allows(self, call: SystemCall, places: tuple[str, ...], flags: int, program: str) -> bool:
         """Return whether a call may change what it is about to; what was allowed once is not asked about again."""
         if call.kind in UNASKED:
             return True

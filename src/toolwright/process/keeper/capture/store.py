@@ -29,7 +29,7 @@ Entry = tuple[int, os.stat_result]
 """An opened file or folder, only to name it by, and what it is."""
 
 
-class Store:
+class CaptureStore:
     """The folder in which one scope keeps what its files were."""
 
     def __init__(self, folder: str, room: int) -> None:

@@ -6,15 +6,15 @@ import signal
 import time
 from functools import cached_property
 
-from ..gate import Connections
+from ..gate import ScopeConnections
 from ..order import Capture
 from . import listener as kernel
-from .broker import Broker, Opened
-from .calls import ARCHITECTURE, CALLS, Call, is_reading
+from .broker import Broker, OpenedFile
+from .calls import ARCHITECTURE, CALLS, SystemCall, is_reading
 from .earlier import Earlier, Irreplaceable
 from .names import Names
-from .questions import Questions, Say
-from .store import Store
+from .questions import ChangeQuestions, Say
+from .store import CaptureStore
 
 EXCLUSIVE = os.O_CREAT | os.O_EXCL
 FOLLOWED, NOT_FOLLOWED = 0x400, 0x100
@@ -22,7 +22,7 @@ MOST_DOUBTS = MOST_REFUSED = 20
 WRAPPER = "bwrap"
 
 
-class Watch:
+class CaptureWatch:
     """Watch over what the programs of one scope change, from the first call to the last."""
 
     def __init__(
@@ -33,7 +33,7 @@ class Watch:
         *,
         anchored: bool,
         wrapped: bool,
-        connections: Connections | None = None,
+        connections: ScopeConnections | None = None,
     ) -> None:
         """`say` tells our master; `anchored` is as for `Names`; `wrapped` says that the first program is bubblewrap;
         `connections` are made by us where those are heard of as well."""
@@ -42,10 +42,10 @@ class Watch:
         self._ours = ARCHITECTURE[os.uname().machine]
         self._anchored = anchored
         self._order = order
-        self._store = Store(order["store"], order["room"])
+        self._store = CaptureStore(order["store"], order["room"])
         roots = tuple(root.rstrip("/") + "/" for root in order["roots"])
         self._earlier = Earlier(self._store, roots, lambda: self._names.forget(), self._may_lose)
-        self.questions = Questions(say, roots, order["asks"]) if order["brokered"] else None
+        self.questions = ChangeQuestions(say, roots, order["asks"]) if order["brokered"] else None
         self._wrapped = wrapped
         self._doubts = set[str]()
         self._refused = dict[str, None]()
@@ -123,7 +123,7 @@ class Watch:
     def _broker(self) -> Broker | None:
         return Broker(self._order, self._names, self._store) if self._order["brokered"] else None
 
-    def _look(self, held: kernel.Held) -> bool:
+    def _look(self, held: kernel.HeldCall) -> bool:
         """Keep what a call is about to change; return whether it was answered."""
         call = self._calls.get(held.number) if held.architecture == self._ours else None
         if call is None:
@@ -165,7 +165,7 @@ class Watch:
         self._since = time.monotonic() if since else 0.0
         return allowed
 
-    def _is_agreed_to(self, call: Call, held: kernel.Held, places: tuple[str, ...]) -> bool:
+    def _is_agreed_to(self, call: SystemCall, held: kernel.HeldCall, places: tuple[str, ...]) -> bool:
         if self.questions is None or is_reading(call, _flags(held, call)):
             return True
         # The time that an answer takes is nobody's fault.
@@ -178,7 +178,7 @@ class Watch:
         if len(self._refused) < MOST_REFUSED:
             self._refused |= dict.fromkeys(places)
 
-    def _make(self, broker: Broker, call: Call, held: kernel.Held, places: tuple[str, ...]) -> bool:
+    def _make(self, broker: Broker, call: SystemCall, held: kernel.HeldCall, places: tuple[str, ...]) -> bool:
         """Make a call that the program cannot make itself, and give it what comes of that."""
         flags = _flags(held, call)
         try:
@@ -190,14 +190,14 @@ class Watch:
         if not kernel.is_still_held(self._listener, held):
             return True
         result = broker.make(call, held, places, flags)
-        if isinstance(result, Opened):
+        if isinstance(result, OpenedFile):
             kernel.give(self._listener, held, result.descriptor, passed_on=result.passed_on)
             os.close(result.descriptor)
         else:
             kernel.answer(self._listener, held)
         return True
 
-    def _keep_first(self, call: Call, held: kernel.Held, places: tuple[str, ...]) -> None:
+    def _keep_first(self, call: SystemCall, held: kernel.HeldCall, places: tuple[str, ...]) -> None:
         if "threads" not in self._doubts and self._names.has_threads(held.task):
             # Another thread may change the path after we have read it.
             self._doubt("threads")
@@ -218,21 +218,21 @@ class Watch:
             self._earlier.lose(*places)
             raise
 
-    def _places(self, held: kernel.Held, call: Call) -> tuple[str, ...]:
+    def _places(self, held: kernel.HeldCall, call: SystemCall) -> tuple[str, ...]:
         place = self._place(held, call.folder, call.path, follow=_follows(call, _flags(held, call)))
         return (place,) if call.other < 0 else (place, self._place(held, call.other_folder, call.other, follow=False))
 
-    def _place(self, held: kernel.Held, folder: int, path: int, *, follow: bool) -> str:
+    def _place(self, held: kernel.HeldCall, folder: int, path: int, *, follow: bool) -> str:
         descriptor = None if folder < 0 else _signed(held.arguments[folder])
         text = self._names.text(held.task, held.arguments[path]) if path >= 0 else ""
         return self._names.place(held.task, descriptor, text, follow=follow)
 
 
-def _flags(held: kernel.Held, call: Call) -> int:
+def _flags(held: kernel.HeldCall, call: SystemCall) -> int:
     return held.arguments[call.flags] if call.flags >= 0 else 0
 
 
-def _follows(call: Call, flags: int) -> bool:
+def _follows(call: SystemCall, flags: int) -> bool:
     """Tell whether the last part of a path is followed if it is a link."""
     match call.kind:
         case "open":
