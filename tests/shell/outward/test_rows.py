@@ -9,12 +9,12 @@ import pytest
 from toolwright.calls.acts import ActClass
 from toolwright.shell.outward import classify, table
 from toolwright.shell.outward.rows import Fit
-from toolwright.shell.outward.table import Program, Row
+from toolwright.shell.outward.table import ProgramRow, ProgramSection
 
 LINES = [line.split() for line in Path(__file__).with_name("rows.txt").read_text("utf-8").splitlines()]
 
 
-def each_row() -> Iterator[tuple[tuple[str, ...], Program, Row]]:
+def each_row() -> Iterator[tuple[tuple[str, ...], ProgramSection, ProgramRow]]:
     """The rows of every section, with the names that it is for."""
     names = dict[tuple[tuple[str, str], ...], list[str]]()
     for name, lines in table._sections().items():
@@ -25,7 +25,7 @@ def each_row() -> Iterator[tuple[tuple[str, ...], Program, Row]]:
             yield tuple(shared), program, row
 
 
-def kind_of(words: list[str], program: Program, monkeypatch: pytest.MonkeyPatch) -> str:
+def kind_of(words: list[str], program: ProgramSection, monkeypatch: pytest.MonkeyPatch) -> str:
     known = table.program_named
     with monkeypatch.context() as patched:
         patched.setattr(classify, "program_named", lambda name: program if name == words[0] else known(name))

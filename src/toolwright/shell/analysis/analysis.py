@@ -8,10 +8,10 @@ from typing import Literal
 from toolwright.record import record
 from toolwright.shell.analysis.approval import offers
 from toolwright.shell.grammar.nodes import Script
-from toolwright.shell.grammar.parse import Parser
+from toolwright.shell.grammar.parse import ShellParser
 from toolwright.shell.grammar.scan import SyntaxProblem
 from toolwright.shell.state.findings import OPEN, Confinement, Draft, Findings, TooMuch, Touch
-from toolwright.shell.state.state import State, dialect_of, literal
+from toolwright.shell.state.state import ShellState, dialect_of, literal
 from toolwright.shell.walk.command import suspect, suspect_text
 from toolwright.shell.walk.statements import Walker, doubt_dialect
 
@@ -24,7 +24,7 @@ _PIECES = re.compile(r"[;&|\n(){}`$]+")
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Command:
+class AnalysedCommand:
     """One command of the line, as it is shown and as it is judged."""
 
     words: tuple[str, ...]
@@ -55,7 +55,7 @@ class Analysis:
 
     command: str
     verdict: Literal["understood", "partly", "no"]
-    commands: tuple[Command, ...] = ()
+    commands: tuple[AnalysedCommand, ...] = ()
     touched: Mapping[Touch, Mapping[str, str]] = field(default_factory=dict[Touch, dict[str, str]])
     """Every kind of touch, with the paths and how each is shown."""
     order: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ def analyse(
     """
     # In a box it is set, by us.
     own = {"TMPDIR": literal("/tmp")} if confinement.private_tmp else {}  # noqa: S108 - a folder of the command's own
-    state = State(folders=(cwd,), variables={"HOME": literal(home), **own}, dialect=dialect_of(shell), top=top)
+    state = ShellState(folders=(cwd,), variables={"HOME": literal(home), **own}, dialect=dialect_of(shell), top=top)
     findings = Findings(confinement=confinement, home=home, top=top, start=cwd)
     if _NOTHING.fullmatch(command):
         return _result(command, findings, "understood")
@@ -105,7 +105,7 @@ def analyse(
         return _not_understood(command, findings, "It is too long to be examined.")
     if _NO_TEXT.search(command):
         return _not_understood(command, findings, "It holds a character that no command can have.")
-    parser = Parser(command)
+    parser = ShellParser(command)
     problem = ""
     try:
         parser.script_until("")
@@ -173,12 +173,12 @@ def _result(command: str, findings: Findings, verdict: Literal["understood", "pa
     )
 
 
-def _command(draft: Draft, *, offer: bool) -> Command:
+def _command(draft: Draft, *, offer: bool) -> AnalysedCommand:
     texts = dict.fromkeys(called.text for called in draft.called)
     texts.pop(draft.shown, None)
     words = draft.called[0].words if draft.called else draft.words
     always, exact = offers(draft)
-    return Command(
+    return AnalysedCommand(
         words=words,
         shown=draft.shown,
         implied=tuple(texts),

@@ -17,7 +17,7 @@ class Literal:
 
 
 @record(slots=True, eq=False, repr=False)
-class Parameter:
+class ParameterExpansion:
     """`$name` or `${name…}`."""
 
     name: str
@@ -52,7 +52,7 @@ class Arithmetic:
     """True if it holds quotes, which calculations hardly ever need and which can hide a subscript."""
 
 
-Part = Literal | Parameter | Substitution | Arithmetic
+Part = Literal | ParameterExpansion | Substitution | Arithmetic
 
 
 @record(slots=True, eq=False, repr=False)
@@ -119,7 +119,7 @@ class If(Statement):
 
 
 @record(slots=True, eq=False, repr=False)
-class Loop(Statement):
+class LoopStatement(Statement):
     """`while` and `until`."""
 
     condition: "Script"

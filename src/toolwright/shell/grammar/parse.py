@@ -12,7 +12,7 @@ from toolwright.shell.grammar.nodes import (
     Function,
     Group,
     If,
-    Loop,
+    LoopStatement,
     Pipeline,
     Script,
     Simple,
@@ -37,7 +37,7 @@ _CALLED = re.compile(r"[ \t]*\([ \t]*\)")
 _CASE_END = re.compile(r";;&|;;|;&")
 
 
-class Parser(SimpleParser):
+class ShellParser(SimpleParser):
     """Reads statements. `functions` has every function of the script, in substitutions too."""
 
     def __init__(
@@ -71,13 +71,13 @@ class Parser(SimpleParser):
         return script
 
     def parse_apart(self, text: str) -> Script:
-        inner = Parser(text, offset=self.offset + self.position, depth=self.depth + 1, functions=self.functions)
+        inner = ShellParser(text, offset=self.offset + self.position, depth=self.depth + 1, functions=self.functions)
         script = inner.script_until("")
         self.beyond_posix = self.beyond_posix or inner.beyond_posix
         return script
 
     def document_parts(self, body: str, offset: int) -> Word:
-        inner = Parser(body, offset=offset, depth=self.depth + 1, functions=self.functions)
+        inner = ShellParser(body, offset=offset, depth=self.depth + 1, functions=self.functions)
         word = Word(body, inner.document())
         self.beyond_posix = self.beyond_posix or inner.beyond_posix
         return word
@@ -215,9 +215,9 @@ class Parser(SimpleParser):
                 self._expect("fi")
             return If(0, "", [], branches, otherwise)
 
-    def _loop(self) -> Loop:
+    def _loop(self) -> LoopStatement:
         condition = self._body("do")
-        return Loop(0, "", [], condition, self._do_group())
+        return LoopStatement(0, "", [], condition, self._do_group())
 
     def _do_group(self) -> Script:
         if self._expect("do", "{") == "{":

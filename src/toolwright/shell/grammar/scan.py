@@ -5,7 +5,7 @@ Strict on purpose: what is not known to mean one thing is a SyntaxProblem, never
 
 import re
 
-from toolwright.shell.grammar.nodes import Arithmetic, Literal, Parameter, Part, Script, Substitution, Word
+from toolwright.shell.grammar.nodes import Arithmetic, Literal, ParameterExpansion, Part, Script, Substitution, Word
 
 DEPTH = 60
 """The deepest that substitutions and groups may nest."""
@@ -201,10 +201,10 @@ class Scanner:
                 self._join_lines(match.end())
                 return self._expansion(quoted=quoted)
             self.position = match.end()
-            return [Parameter(match.group(), self.text[start : match.end()], quoted)]
+            return [ParameterExpansion(match.group(), self.text[start : match.end()], quoted)]
         if following and following in "0123456789@*#?$!-":
             self.position += 2
-            return [Parameter(following, self.text[start : self.position], quoted)]
+            return [ParameterExpansion(following, self.text[start : self.position], quoted)]
         if following == "{":
             return [self._braced(quoted=quoted)]
         if following == "[":
@@ -290,7 +290,7 @@ class Scanner:
         word = self._until("]", _IN_INDEX)
         return Arithmetic(self.text[start : self.position - 1], word.parts, opaque=True)
 
-    def _braced(self, *, quoted: bool) -> Parameter:
+    def _braced(self, *, quoted: bool) -> ParameterExpansion:
         start = self.position
         self.position += 2
         before = self._prefix()
@@ -313,7 +313,7 @@ class Scanner:
         if before == "#" and operator:
             raise self.problem("An expansion is not understood")
         source = self.text[start : self.position]
-        return Parameter(name.group(), source, quoted, before + operator, index, argument, opaque)
+        return ParameterExpansion(name.group(), source, quoted, before + operator, index, argument, opaque)
 
     def _prefix(self) -> str:
         """`!` and `#` ask for something about the variable, unless they are the variable."""

@@ -9,7 +9,7 @@ from itertools import pairwise
 from toolwright.calls.acts import OUTWARD, RANKS, Act
 from toolwright.machine.plain_files import read_start
 from toolwright.protocols.json_text import read_json
-from toolwright.shell.analysis.analysis import LONGEST, Analysis, Command, analyse
+from toolwright.shell.analysis.analysis import LONGEST, AnalysedCommand, Analysis, analyse
 from toolwright.shell.analysis.git_aliases import commands_behind
 from toolwright.shell.analysis.scripts import is_for_a_shell
 from toolwright.shell.outward.classify import INTERPRETER
@@ -56,7 +56,7 @@ def _acts_in(text: str, folder: str, around: Analysis, left: list[int]) -> Itera
             yield from _acts_in(further, folder, around, left)
 
 
-def _texts_behind(command: Command, analysis: Analysis, folder: str) -> Iterator[str]:
+def _texts_behind(command: AnalysedCommand, analysis: Analysis, folder: str) -> Iterator[str]:
     words = {word for call in command.calls for word in call}
     for path in analysis.paths("script", "run"):
         named = any(posixpath.basename(word) == posixpath.basename(path) for word in words)

@@ -13,7 +13,7 @@ from toolwright.shell.outward.names import by_name_of_script, by_verb_of_unknown
 from toolwright.shell.outward.places import places_in
 from toolwright.shell.outward.queries import ending_word, of_query, of_script
 from toolwright.shell.outward.rows import Fit, by_rows, by_verbs, fits_option
-from toolwright.shell.outward.table import Program, program_named, verbs
+from toolwright.shell.outward.table import ProgramSection, program_named, verbs
 from toolwright.shell.outward.words import Words, told_apart
 
 Remote = Callable[[str, bool], Fit]
@@ -116,7 +116,7 @@ def _program(words: Sequence[str]) -> tuple[str, Sequence[str]]:
     return (words[0] if is_script(words[0]) else name), arguments
 
 
-def _fit(name: str, program: Program, words: Words, *, stdin: str | None, remote: Remote) -> Fit:
+def _fit(name: str, program: ProgramSection, words: Words, *, stdin: str | None, remote: Remote) -> Fit:
     fed = stdin is not None
     row = by_rows(program, words, fed=fed)
     ruled = row is not None and (row.kind in ("nothing", "final") or any(one[:1] == "-" for one in row.words))
@@ -138,14 +138,14 @@ def _fit(name: str, program: Program, words: Words, *, stdin: str | None, remote
     return by_verbs(program, words) or Fit(kind="changes", words=words.operands[:1])
 
 
-def _taking_away(program: Program, words: Words) -> Fit | None:
+def _taking_away(program: ProgramSection, words: Words) -> Fit | None:
     """Judge a subcommand that takes something away by its own words, of a program whose others are changes."""
     fit = by_verbs(program, words) if program.otherwise == "changes" else None
     named = fit.words[-1] if fit is not None and fit.kind == "final" else ""
     return fit if named and not set(named) & set("./:=") else None
 
 
-def _of_scripts(program: Program, words: Words, row: Fit | None) -> Fit | None:
+def _of_scripts(program: ProgramSection, words: Words, row: Fit | None) -> Fit | None:
     runs = program.listed("scripts")
     named = words.operands[1:] if words.operands[:1] and words.operands[0] in runs else ()
     if not named and (row is None or row.kind == "here"):
@@ -154,7 +154,7 @@ def _of_scripts(program: Program, words: Words, row: Fit | None) -> Fit | None:
     return max(fits, key=lambda fit: RANKS[fit.kind], default=None)
 
 
-def _behind(program: Program, words: Words, *, stdin: str | None, remote: Remote) -> Fit | None:
+def _behind(program: ProgramSection, words: Words, *, stdin: str | None, remote: Remote) -> Fit | None:
     """The command that follows: behind a host or a container, or at once."""
     for name, elsewhere, skipped in (("remote", True, 1), ("inside", False, 1), ("wraps", False, 0)):
         for head in (one.split() for one in " ".join(program.listed(name)).split(",") if one):
@@ -179,7 +179,7 @@ def _behind(program: Program, words: Words, *, stdin: str | None, remote: Remote
     return None
 
 
-def _queried(program: Program, words: Words, row: Fit | None, stdin: str | None) -> Fit:
+def _queried(program: ProgramSection, words: Words, row: Fit | None, stdin: str | None) -> Fit:
     """A program that runs queries: those in its words, in files, or that it is fed."""
     kinds = [row.kind if row is not None else "reads"]
     read = of_query if program.has("sql") else of_script
@@ -208,7 +208,7 @@ def _of_image(name: str, words: Words, *, stdin: str | None, remote: Remote) -> 
     return None
 
 
-def _by_options(program: Program, words: Words, fit: Fit) -> Fit:
+def _by_options(program: ProgramSection, words: Words, fit: Fit) -> Fit:
     """Options that have it look only, or make it final."""
     lowers = (*_LOWERS, *program.listed("lowers"))
     looks = any(one.name in lowers and one.value not in _NO for one in words.options)
@@ -225,7 +225,7 @@ def _by_options(program: Program, words: Words, fit: Fit) -> Fit:
     return fit
 
 
-def _target(name: str, program: Program, words: Words) -> str:
+def _target(name: str, program: ProgramSection, words: Words) -> str:
     """Return what it acts on: the kind of thing, and which one where the words say it."""
     values = [f"{one.name} {one.value}" for one in words.options if one.name in program.listed("shows") and one.value]
     if program.has("http"):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from toolwright.calls.acts import ActClass
 from toolwright.shell.outward.rows import Fit, fits_option
-from toolwright.shell.outward.table import Program
+from toolwright.shell.outward.table import ProgramSection
 from toolwright.shell.outward.words import Words
 
 _READS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT"})
@@ -21,7 +21,7 @@ _MAIL = re.compile(r"smtps?://")
 _MUTATION = re.compile(r"query=\s*(?:#[^\n]*\n|\s)*(?:query|\{|fragment)")
 
 
-def by_method(program: Program, words: Words, *, fed: bool) -> Fit:
+def by_method(program: ProgramSection, words: Words, *, fed: bool) -> Fit:
     """The class that the method has, or the body makes it."""
     method, how = _method(program, words, fed=fed and not words.has("--ignore-stdin"))
     kind: ActClass = "reads" if method in _READS else "final" if method == "DELETE" else "changes"
@@ -33,7 +33,7 @@ def by_method(program: Program, words: Words, *, fed: bool) -> Fit:
     return Fit(kind=kind, words=how)
 
 
-def calls_http(program: Program, words: Words) -> bool:
+def calls_http(program: ProgramSection, words: Words) -> bool:
     """Tell whether the call is one of a web service: of a forge's client, only those of its `api`."""
     commands = [one for one in program.listed("http") if one[0] != "-" and one != "word"]
     return not commands or words.operands[:1] == tuple(commands)
@@ -53,7 +53,7 @@ def hosts(words: Words) -> list[str]:
     return list(dict.fromkeys(match[1] for one in words.operands if (match := _ADDRESS.match(one))))
 
 
-def _method(program: Program, words: Words, *, fed: bool) -> tuple[str, tuple[str, ...]]:
+def _method(program: ProgramSection, words: Words, *, fed: bool) -> tuple[str, tuple[str, ...]]:
     named = program.listed("http")
     if "word" in named and words.operands and _METHOD.fullmatch(words.operands[0]):
         return words.operands[0].upper(), words.operands[:1]

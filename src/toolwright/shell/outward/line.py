@@ -6,7 +6,7 @@ from typing import Final
 
 from toolwright.calls.acts import OUTWARD, RANKS, Act, ActClass, strictest
 from toolwright.record import record
-from toolwright.shell.analysis.analysis import Analysis, Command, analyse
+from toolwright.shell.analysis.analysis import AnalysedCommand, Analysis, analyse
 from toolwright.shell.outward.classify import INTERPRETER, act_of
 from toolwright.shell.outward.http import is_loopback
 from toolwright.shell.outward.rows import Fit
@@ -37,7 +37,7 @@ _CHANGING: Final[tuple[Touch, ...]] = ("write", "delete", "into", "within", "ove
 class LineAct:
     """The act of one command of a line; the strictest of all that the command comes down to."""
 
-    command: Command
+    command: AnalysedCommand
     act: Act
 
 
@@ -95,13 +95,13 @@ def _device_acts(analysis: Analysis) -> list[Act]:
     return [Act(kind=kind, on=match[1], to=(match[1],)) for kind, match in devices if not is_loopback(match[1])]
 
 
-def _of_calls(command: Command, depth: int) -> Iterator[tuple[tuple[str, ...], Act]]:
+def _of_calls(command: AnalysedCommand, depth: int) -> Iterator[tuple[tuple[str, ...], Act]]:
     for call in command.calls:
         if (act := _act(call, command, depth)) is not None:
             yield call, act
 
 
-def _act(call: tuple[str, ...], command: Command, depth: int) -> Act | None:
+def _act(call: tuple[str, ...], command: AnalysedCommand, depth: int) -> Act | None:
     if not call or not call[0]:
         return None
     return act_of(call, stdin=command.stdin, remote=lambda text, elsewhere: _remote(text, elsewhere, depth))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from toolwright.shell.outward.http import calls_http, hosts, is_loopback
-from toolwright.shell.outward.table import Program
+from toolwright.shell.outward.table import ProgramSection
 from toolwright.shell.outward.words import Words
 
 _URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?(\[[0-9a-fA-F:]+\]|[^/:?#\s]+)")
@@ -19,12 +19,12 @@ _OPTION: Final = re.compile(r"--?(?:.*(?:registry|server|host|url|endpoint|remot
 _BARE: Final = re.compile(r"(?:[\w-]+\.)+[a-zA-Z]{2,}|\d+(?:\.\d+){3}")
 
 
-def places_in(name: str, program: Program, words: Words) -> tuple[str, ...]:
+def places_in(name: str, program: ProgramSection, words: Words) -> tuple[str, ...]:
     """Return whom a call reaches, as far as its words say so, but for this machine."""
     return tuple(dict.fromkeys(one for one in _places(name, program, words) if one and not is_loopback(one)))
 
 
-def _places(name: str, program: Program, words: Words) -> Iterator[str]:
+def _places(name: str, program: ProgramSection, words: Words) -> Iterator[str]:
     if program.has("addresses") or (program.has("http") and calls_http(program, words)):
         yield from hosts(words)
     operands = words.operands

@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 
 from toolwright.calls.acts import RANKS, ActClass
 from toolwright.record import record
-from toolwright.shell.outward.table import Program, Row, verbs
-from toolwright.shell.outward.words import Option, Words
+from toolwright.shell.outward.table import ProgramRow, ProgramSection, verbs
+from toolwright.shell.outward.words import GivenOption, Words
 
 REMOTE = re.compile(r"[^/\s]+:(?!$)|[a-z][a-z0-9+.-]*://|[^/\s]+:$")
 """A place elsewhere, as programs that copy write it."""
@@ -27,19 +27,19 @@ class Fit:
     words: tuple[str, ...] = ()
 
 
-def by_rows(program: Program, words: Words, *, fed: bool) -> Fit | None:
+def by_rows(program: ProgramSection, words: Words, *, fed: bool) -> Fit | None:
     """The row that says most, the strictest of equals; over all ways to read the options, the strictest."""
     fits = [fit for reading in words.readings() if (fit := _best(program, reading, fed=fed)) is not None]
     return max(fits, key=lambda fit: RANKS[fit.kind], default=None)
 
 
-def by_verbs(program: Program, words: Words) -> Fit | None:
+def by_verbs(program: ProgramSection, words: Words) -> Fit | None:
     """Judge by the subcommand's own words; None where they say nothing."""
     fits = [fit for reading in words.readings() if (fit := _verb(program, reading)) is not None]
     return max(fits, key=lambda fit: RANKS[fit.kind], default=None)
 
 
-def _best(program: Program, words: Words, *, fed: bool) -> Fit | None:
+def _best(program: ProgramSection, words: Words, *, fed: bool) -> Fit | None:
     best, key = None, (-1.0, 0)
     for row in program.rows:
         if row.options == _VERSION and not row.operands and words.operands:
@@ -57,7 +57,7 @@ def _best(program: Program, words: Words, *, fed: bool) -> Fit | None:
     return best
 
 
-def _named(row: Row, options: Sequence[Option]) -> Iterator[str]:
+def _named(row: ProgramRow, options: Sequence[GivenOption]) -> Iterator[str]:
     """The options that the row is about, as they were given."""
     for part in row.options:
         yield from [one.name for one in options if fits_option(part, [one])][:1]
@@ -93,7 +93,7 @@ def _fits(part: str, operand: str, *, any_case: bool) -> bool:
     return any(fnmatchcase(text, one) for one in part.split("|"))
 
 
-def fits_option(part: str, options: Sequence[Option]) -> bool:
+def fits_option(part: str, options: Sequence[GivenOption]) -> bool:
     """Tell whether one of the options is meant: `-a|--all`, or with a value, `-m=ping|setup`."""
     name, equals, values = part.partition("=")
     if equals and "|" not in name:
@@ -104,7 +104,7 @@ def fits_option(part: str, options: Sequence[Option]) -> bool:
     return any(fnmatchcase(one.name, name) for name in part.split("|") for one in options)
 
 
-def _verb(program: Program, words: Words) -> Fit | None:
+def _verb(program: ProgramSection, words: Words) -> Fit | None:
     table = verbs()
     path = program.listed("path")
     limit = _DEEPEST if not path else words.leading if path[0] == "leading" else int(path[0])

@@ -28,7 +28,7 @@ from toolwright.record import record
 
 
 @record(frozen=True, slots=True)
-class Row:
+class ProgramRow:
     """One way to call a program, and its class."""
 
     kind: ActClass
@@ -38,10 +38,10 @@ class Row:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Program:
+class ProgramSection:
     """The section of a program that may act outside."""
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ProgramRow, ...] = ()
     otherwise: ActClass | None = None
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """Its further lines, as words."""
@@ -64,7 +64,7 @@ class Verbs:
     """Names of things, which are shown where no other word says what is done with them."""
 
 
-def program_named(name: str) -> Program | None:
+def program_named(name: str) -> ProgramSection | None:
     """Return the section of the program; None where it is in no table."""
     lines = _sections().get(name)
     return _program(lines) if lines is not None else None
@@ -122,17 +122,17 @@ _LINE = 2
 
 
 @cache
-def _program(lines: tuple[tuple[str, str], ...]) -> Program:
+def _program(lines: tuple[tuple[str, str], ...]) -> ProgramSection:
     rows = tuple(_row(kind, text) for kind in CLASSES for name, one in lines if name == kind for text in one.split(","))
     otherwise = next((kind for kind in CLASSES if ("otherwise", kind) in lines), None)
     words = {name: tuple(value.split()) for name, value in lines if name not in (*CLASSES, "on", "otherwise")}
     on = next((value for name, value in lines if name == "on"), "")
-    return Program(rows=tuple(row for row in rows if row is not None), otherwise=otherwise, words=words, on=on)
+    return ProgramSection(rows=tuple(row for row in rows if row is not None), otherwise=otherwise, words=words, on=on)
 
 
-def _row(kind: ActClass, text: str) -> Row | None:
+def _row(kind: ActClass, text: str) -> ProgramRow | None:
     words = text.split()
     if not words:
         return None
     operands = tuple(word for word in words if word[0] != "-" and word != "<")
-    return Row(kind, operands, tuple(word for word in words if word[0] == "-"), "<" in words)
+    return ProgramRow(kind, operands, tuple(word for word in words if word[0] == "-"), "<" in words)

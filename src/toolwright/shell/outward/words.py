@@ -7,7 +7,7 @@ from toolwright.record import record
 
 
 @record(frozen=True, slots=True)
-class Option:
+class GivenOption:
     """An option as it was given, with its value where it has one."""
 
     name: str
@@ -19,7 +19,7 @@ class Words:
     """A call's words after the program's name."""
 
     operands: tuple[str, ...] = ()
-    options: tuple[Option, ...] = ()
+    options: tuple[GivenOption, ...] = ()
     loose: frozenset[int] = frozenset()
     """Places of operands that follow an option that is in no list, so that they may be its value."""
     places: tuple[int, ...] = ()
@@ -50,7 +50,7 @@ class Words:
 
 def told_apart(arguments: Sequence[str], takes: Collection[str], flags: Collection[str] = ()) -> Words:
     """Sort the words; `takes` lists options whose value is the next word, `flags` some that have none."""
-    operands, places, options, loose = list[str](), list[int](), list[Option](), set[int]()
+    operands, places, options, loose = list[str](), list[int](), list[GivenOption](), set[int]()
     position, after_unknown, leading = 0, False, -1
     while position < len(arguments):
         word = arguments[position]
@@ -69,7 +69,7 @@ def told_apart(arguments: Sequence[str], takes: Collection[str], flags: Collecti
             new_options, waits, known = _options(word, takes, flags)
             if waits and position + 1 < len(arguments):
                 position += 1
-                new_options[-1] = Option(new_options[-1].name, arguments[position])
+                new_options[-1] = GivenOption(new_options[-1].name, arguments[position])
             options += new_options
             after_unknown = not known
         position += 1
@@ -83,20 +83,20 @@ def told_apart(arguments: Sequence[str], takes: Collection[str], flags: Collecti
     )
 
 
-def _options(word: str, takes: Collection[str], flags: Collection[str]) -> tuple[list[Option], bool, bool]:
+def _options(word: str, takes: Collection[str], flags: Collection[str]) -> tuple[list[GivenOption], bool, bool]:
     """The options in a word, whether the last of them waits for its value, and whether that is known."""
     name, equals, value = word.partition("=")
     if equals and (name in takes or word[:2] not in takes):
-        return [Option(name, value)], False, True
+        return [GivenOption(name, value)], False, True
     if word in takes:
-        return [Option(word)], True, True
+        return [GivenOption(word)], True, True
     if word[1] == "-" or word in flags:
-        return [Option(word)], False, word in flags
-    letters = [Option(word)] if len(word) > len("-x") else []
+        return [GivenOption(word)], False, word in flags
+    letters = [GivenOption(word)] if len(word) > len("-x") else []
     for place, letter in enumerate(word[1:], 1):
         option = f"-{letter}"
         if option in takes:
             rest = word[place + 1 :]
-            return [*letters, Option(option, rest or None)], not rest, True
-        letters.append(Option(option))
+            return [*letters, GivenOption(option, rest or None)], not rest, True
+        letters.append(GivenOption(option))
     return letters, False, letters[-1].name in flags

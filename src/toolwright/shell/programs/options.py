@@ -17,7 +17,7 @@ _MARKS = ":<>!?"
 
 
 @record(frozen=True, slots=True)
-class Options:
+class KnownOptions:
     """The marks of a program's options by name."""
 
     marks: dict[str, str]
@@ -30,12 +30,12 @@ class Options:
 
 
 @lru_cache(maxsize=512)
-def options(text: str) -> Options:
+def options(text: str) -> KnownOptions:
     marks = {"--help": "", "--version": ""}
     for word in text.split():
         mark = word[-1] if word[-1] in _MARKS and len(word) > 2 else ""
         marks[word.removesuffix(mark) if mark else word] = mark
-    return Options(marks)
+    return KnownOptions(marks)
 
 
 def take_options(
@@ -51,7 +51,7 @@ def take_options(
 class _Reader:
     """Goes through the arguments of one call as programs built on getopt do."""
 
-    def __init__(self, found: Effects, program: str, known: Options, *, in_full: bool) -> None:
+    def __init__(self, found: Effects, program: str, known: KnownOptions, *, in_full: bool) -> None:
         self.in_full = in_full
         self.effects = found
         self.program = program

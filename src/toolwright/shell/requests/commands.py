@@ -7,7 +7,7 @@ from typing import Protocol
 
 from toolwright.calls.acts import Act
 from toolwright.calls.request import PathPattern, Request
-from toolwright.shell.analysis.analysis import Analysis, Command
+from toolwright.shell.analysis.analysis import AnalysedCommand, Analysis
 from toolwright.shell.analysis.approval import can_be_kept
 from toolwright.shell.analysis.scripts import suspected_behind_aliases, suspected_in_files
 from toolwright.shell.outward import acts_behind, acts_by_text, may_run_files, with_stricter
@@ -70,7 +70,7 @@ def about_commands(analysis: Analysis, place: PlaceOf) -> Iterator[Request]:
     )
 
 
-def _offered(command: Command, exact: Mapping[str, str]) -> list[str]:
+def _offered(command: AnalysedCommand, exact: Mapping[str, str]) -> list[str]:
     if command.shown in exact and command.shown not in command.exact:
         return list(dict.fromkeys(exact[text] for text in (command.shown, *command.implied) if text in exact))
     return [exact.get(pattern, pattern) for pattern in command.always]
@@ -89,7 +89,7 @@ def _spelled_out(pattern: str, acts: Mapping[str, Act]) -> str:
     return pattern
 
 
-def _kept(command: Command, place: PlaceOf) -> dict[str, str]:
+def _kept(command: AnalysedCommand, place: PlaceOf) -> dict[str, str]:
     """For each text that only the same words approve, those words with the folder they were said in."""
     where = ""
     # What the shell may reach in two ways is mostly one folder.

@@ -9,7 +9,7 @@ from itertools import islice, product
 from typing import Literal
 
 from toolwright.record import record
-from toolwright.shell.state.state import ALTERNATIVES, Field, State
+from toolwright.shell.state.state import ALTERNATIVES, Field, ShellState
 
 Touch = Literal[
     "read",
@@ -176,7 +176,7 @@ class Findings:
     def draft(self, start: int, words: tuple[str, ...], text: str) -> Draft:
         return self.drafts.setdefault((start, text), Draft(start, words, text))
 
-    def touch(self, kind: Touch, argument: Field, state: State) -> None:
+    def touch(self, kind: Touch, argument: Field, state: ShellState) -> None:
         """Note that a file is touched, wherever the script may be at that point."""
         self.count_step()
         if not argument.known:
@@ -205,7 +205,7 @@ class Findings:
                 )
                 paths.setdefault(path, path if is_spelled_so else absolute(folder, argument.spelled))
 
-    def _blob(self, argument: Field, state: State) -> None:
+    def _blob(self, argument: Field, state: ShellState) -> None:
         """A path in git's store begins at the top of the work tree, wherever that is above the script's folder."""
         for folder in state.folders:
             while state.top and folder.startswith(f"{state.top}/"):
@@ -214,7 +214,7 @@ class Findings:
                     path = absolute(folder, text)
                     self.touched.setdefault("read", {}).setdefault(path, path)
 
-    def _settings(self, argument: Field, state: State) -> None:
+    def _settings(self, argument: Field, state: ShellState) -> None:
         """They lie at the top of the work tree. Where no box shuts them, git writes them as it always has."""
         for folder in state.folders:
             inside = state.top and (folder == state.top or folder.startswith(f"{state.top}/"))
@@ -224,7 +224,7 @@ class Findings:
                     self.order[path] = None
                     self.touched.setdefault(kind, {}).setdefault(path, path)
 
-    def _special_file(self, kind: Touch, text: str, argument: Field, state: State) -> bool:
+    def _special_file(self, kind: Touch, text: str, argument: Field, state: ShellState) -> bool:
         """Tell whether a path is none of the file system's: a device, or one that leads through a process."""
         if _DEVICE.fullmatch(text):
             return True
@@ -236,7 +236,7 @@ class Findings:
             self.doubt(f"Where `{text}` leads depends on the process that looks.")
         return False
 
-    def link(self, place: Field, target: Field, state: State) -> None:
+    def link(self, place: Field, target: Field, state: ShellState) -> None:
         """Note that from here on one name may lead to another place."""
         if len(self.links) > LINKS:
             raise TooMuch

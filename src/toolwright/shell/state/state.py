@@ -71,7 +71,7 @@ def dialect_of(shell: str) -> Dialect:
 
 
 @record(slots=True, kw_only=True)
-class State:
+class ShellState:
     """Changed in place by the statements that are walked; copied where the script branches."""
 
     folders: tuple[str, ...]
@@ -94,8 +94,8 @@ class State:
     ended: bool = False
     """True if the script cannot get here, having left before."""
 
-    def copy(self) -> "State":
-        return State(
+    def copy(self) -> "ShellState":
+        return ShellState(
             folders=self.folders,
             variables=dict(self.variables),
             arguments=self.arguments,
@@ -112,7 +112,7 @@ class State:
     def forget(self, name: str) -> None:
         self.variables.pop(name, None)
 
-    def join(self, other: "State") -> "State":
+    def join(self, other: "ShellState") -> "ShellState":
         """Return the state that holds whichever of the two ways was taken."""
         if self is other or other.ended:
             return self
@@ -121,7 +121,7 @@ class State:
         folders = tuple(dict.fromkeys(self.folders + other.folders))
         if not self.folders or not other.folders or len(folders) > ALTERNATIVES:
             folders = ()
-        return State(
+        return ShellState(
             folders=folders,
             variables=_join_variables(self.variables, other.variables),
             arguments=self.arguments if self.arguments == other.arguments else None,
@@ -154,29 +154,29 @@ def _join_values(first: Field, second: Field) -> Field | None:
 
 
 @record(frozen=True, slots=True)
-class Outcome:
+class EndStates:
     """The state after success and after failure; None where the script does not go on."""
 
-    succeeded: State | None
-    failed: State | None
+    succeeded: ShellState | None
+    failed: ShellState | None
 
-    def either(self, otherwise: State) -> State:
+    def either(self, otherwise: ShellState) -> ShellState:
         """Return the state afterwards. If the script has ended, what follows is still looked at, from `otherwise`."""
         if self.succeeded is None or self.failed is None:
             return self.succeeded or self.failed or otherwise
         return self.succeeded.join(self.failed)
 
     @property
-    def negated(self) -> "Outcome":
-        return Outcome(self.failed, self.succeeded)
+    def negated(self) -> "EndStates":
+        return EndStates(self.failed, self.succeeded)
 
 
-def always(state: State) -> Outcome:
+def always(state: ShellState) -> EndStates:
     """The same state, whether it worked or not."""
-    return Outcome(state, state)
+    return EndStates(state, state)
 
 
-def joined(first: State | None, second: State | None) -> State | None:
+def joined(first: ShellState | None, second: ShellState | None) -> ShellState | None:
     if first is None or second is None:
         return first or second
     return first.join(second)

@@ -3,7 +3,7 @@
 import re
 
 from toolwright.shell.state.findings import Contained
-from toolwright.shell.state.state import Dialect, Field, State, is_number, literal
+from toolwright.shell.state.state import Dialect, Field, ShellState, is_number, literal
 
 _SPECIAL = re.compile(
     r"PATH|LD_\w+|DYLD_\w+|BASH\w*|ENV|GIT_\w+|IFS|PS4|PROMPT_COMMAND|SHELLOPTS|CDPATH|HOME|POSIXLY_CORRECT"
@@ -140,7 +140,7 @@ def _changes(name: str) -> str:
     return f"`{name}` is set, which may change what programs run or how words are read."
 
 
-def assign(name: str, value: Field, state: State, *, append: bool = False) -> None:
+def assign(name: str, value: Field, state: ShellState, *, append: bool = False) -> None:
     """Give a variable its value, for what follows in the script."""
     sets_itself = _SET_BY_SHELL.fullmatch(name) or (state.dialect == "zsh" and _SET_BY_ZSH.fullmatch(name))
     if append or not value.known or sets_itself or name in state.fixed:

@@ -2,8 +2,8 @@
 
 import re
 
-from toolwright.shell.grammar.nodes import Arithmetic, Literal, Parameter, Word
-from toolwright.shell.state.state import State, is_number, some_number
+from toolwright.shell.grammar.nodes import Arithmetic, Literal, ParameterExpansion, Word
+from toolwright.shell.state.state import ShellState, is_number, some_number
 from toolwright.shell.state.variables import assign, special
 from toolwright.shell.walk.expand import value_of
 
@@ -13,7 +13,7 @@ _TOKEN = re.compile(
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
-def calculate(arithmetic: Arithmetic, state: State) -> str:
+def calculate(arithmetic: Arithmetic, state: ShellState) -> str:
     """Why this calculation cannot be judged, or nothing. What it assigns are numbers from then on."""
     problem = "" if not arithmetic.opaque else _unsure(arithmetic.text)
     text = ""
@@ -23,7 +23,7 @@ def calculate(arithmetic: Arithmetic, state: State) -> str:
             continue
         text += " 0 "
         if not is_number(value_of(Word("", [part]), state)):
-            problem = _unsure(part.source if isinstance(part, Parameter) else arithmetic.text)
+            problem = _unsure(part.source if isinstance(part, ParameterExpansion) else arithmetic.text)
     for match in _TOKEN.finditer(text):
         name, assigned, changed = match.groups()
         if name is None:
@@ -38,14 +38,14 @@ def calculate(arithmetic: Arithmetic, state: State) -> str:
     return problem
 
 
-def _give_number(name: str, state: State) -> str:
+def _give_number(name: str, state: ShellState) -> str:
     """A number is a value like any other to variables that the shell or programs act on."""
     number = some_number(f"${name}")
     assign(name, number, state)
     return special(name, number, dialect=state.dialect)
 
 
-def subscript(index: Word, state: State) -> str:
+def subscript(index: Word, state: ShellState) -> str:
     """Why the subscript of an array cannot be judged, or nothing."""
     if index.source in ("@", "*", "-1"):
         return ""

@@ -5,17 +5,17 @@ from collections.abc import Callable, Mapping
 
 from toolwright.shell.grammar.nodes import Arithmetic, Literal
 from toolwright.shell.programs.arguments import sort_arguments
-from toolwright.shell.state.state import ALTERNATIVES, Field, Outcome, State, always, literal
+from toolwright.shell.state.state import ALTERNATIVES, EndStates, Field, ShellState, always, literal
 from toolwright.shell.state.variables import assign, exported, special
 from toolwright.shell.walk.arithmetic import calculate, is_identifier
-from toolwright.shell.walk.call import CommandCall, Walk
+from toolwright.shell.walk.call import ShellCall, Walk
 from toolwright.shell.walk.cd import change_folder, leave_folder
 from toolwright.shell.walk.set_options import set_options, shopt
 
 SILENT = frozenset({"cd", "[", "export", "declare", "typeset", "readonly", "local", "unset"})
 """Commands that are not shown or judged as such: they run nothing, and what they can hide is looked for."""
 
-Builtin = Callable[[Walk, CommandCall], Outcome]
+Builtin = Callable[[Walk, ShellCall], EndStates]
 
 _ATTRIBUTES = frozenset("xgprfFaA")
 """Attributes of variables that leave their values as they are."""
@@ -26,7 +26,7 @@ FILE_TESTS = frozenset(f"-{letter}" for letter in "abcdefghkprsuwxGLNOS")
 _COMPARES_FILES = frozenset({"-nt", "-ot", "-ef"})
 
 
-def declare(walk: Walk, call: CommandCall) -> Outcome:
+def declare(walk: Walk, call: ShellCall) -> EndStates:
     """`export`, `declare` and their like; plain assignments among their words were dealt with by the walk.
 
     What any other word sets is not known from then on: quotes, attributes and read-only variables all have their ways.
@@ -56,7 +56,7 @@ def declare(walk: Walk, call: CommandCall) -> Outcome:
     return always(call.state)
 
 
-def unset(walk: Walk, call: CommandCall) -> Outcome:
+def unset(walk: Walk, call: ShellCall) -> EndStates:
     for argument in call.arguments:
         if argument.text in ("-v", "-f", "-n"):
             continue
@@ -68,12 +68,12 @@ def unset(walk: Walk, call: CommandCall) -> Outcome:
     return always(call.state)
 
 
-def _note_special(walk: Walk, call: CommandCall, name: str, value: Field | None) -> None:
+def _note_special(walk: Walk, call: ShellCall, name: str, value: Field | None) -> None:
     if problem := special(name, value, dialect=call.state.dialect):
         walk.findings.doubt(problem)
 
 
-def set_names(walk: Walk, call: CommandCall) -> Outcome:
+def set_names(walk: Walk, call: ShellCall) -> EndStates:
     """`read`, `getopts`, `mapfile`: the variables named get values that are not known."""
     valued = {"read": "-a -d -i -n -N -p -t -u", "getopts": ""}.get(call.name, "-d -n -O -s -u -C -c")
     parsed = sort_arguments(call.arguments, valued)
@@ -92,7 +92,7 @@ def set_names(walk: Walk, call: CommandCall) -> Outcome:
     return always(call.state)
 
 
-def _give_unknown(walk: Walk, call: CommandCall, name: Field) -> None:
+def _give_unknown(walk: Walk, call: ShellCall, name: Field) -> None:
     if not is_identifier(name.text):
         walk.findings.doubt(f"`{call.name} {name.spelled}` sets a variable in a way that is not understood.")
         return
@@ -100,7 +100,7 @@ def _give_unknown(walk: Walk, call: CommandCall, name: Field) -> None:
     call.state.forget(name.text)
 
 
-def _give_path(walk: Walk, call: CommandCall, name: Field, *, as_it_is: bool) -> None:
+def _give_path(walk: Walk, call: ShellCall, name: Field, *, as_it_is: bool) -> None:
     """One of the paths that a listing passes down the pipe. Without `-r` a backslash in a name is lost: `.\\./x`."""
     paths = call.feed.paths if call.feed is not None else ()
     if paths and all(one.known for one in paths) and (as_it_is or walk.findings.confinement.complete):
@@ -109,7 +109,7 @@ def _give_path(walk: Walk, call: CommandCall, name: Field, *, as_it_is: bool) ->
             assign(name.text, Field(f"${name.text}", texts, glob=True), call.state)
 
 
-def print_formatted(walk: Walk, call: CommandCall) -> Outcome:
+def print_formatted(walk: Walk, call: ShellCall) -> EndStates:
     if call.arguments and call.arguments[0].spelled.startswith("-v"):
         text = call.arguments[0].spelled
         glued = literal(text[2:]) if len(text) > 2 else None
@@ -128,13 +128,13 @@ _COUNTS = re.compile(r"%[^a-zA-Z]*n")
 """The form by which `printf` is told to put a number into a variable."""
 
 
-def wait(walk: Walk, call: CommandCall) -> Outcome:
+def wait(walk: Walk, call: ShellCall) -> EndStates:
     for name in sort_arguments(call.arguments, "-p").values("-p"):
         _give_unknown(walk, call, name)
     return always(call.state)
 
 
-def let(walk: Walk, call: CommandCall) -> Outcome:
+def let(walk: Walk, call: ShellCall) -> EndStates:
     for argument in call.arguments:
         part = Literal(argument.spelled, quoted=True)
         problem = calculate(Arithmetic(argument.spelled, [part], opaque=not argument.exact), call.state)
@@ -143,13 +143,13 @@ def let(walk: Walk, call: CommandCall) -> Outcome:
     return always(call.state)
 
 
-def evaluate(walk: Walk, call: CommandCall) -> Outcome:
+def evaluate(walk: Walk, call: ShellCall) -> EndStates:
     arguments = call.arguments[1:] if call.arguments[:1] == [literal("--")] else call.arguments
     text = " ".join(one.spelled for one in arguments)
     return always(_evaluate(walk, call, Field(text, (text,), all(one.exact for one in arguments)), call.state))
 
 
-def _evaluate(walk: Walk, call: CommandCall, script: Field, state: State) -> State:
+def _evaluate(walk: Walk, call: ShellCall, script: Field, state: ShellState) -> ShellState:
     """The state after the shell has run a text as if it stood in the script."""
     if script.exact:
         return walk.nested(script.text, state, call.draft)
@@ -159,7 +159,7 @@ def _evaluate(walk: Walk, call: CommandCall, script: Field, state: State) -> Sta
     return state
 
 
-def source(walk: Walk, call: CommandCall) -> Outcome:
+def source(walk: Walk, call: ShellCall) -> EndStates:
     """A file's commands are no more examined than those of a program; but its variables are not known afterwards."""
     for argument in call.arguments[:1]:
         walk.findings.touch("read", argument, call.state)
@@ -176,19 +176,19 @@ def source(walk: Walk, call: CommandCall) -> Outcome:
     return always(call.state)
 
 
-def trap(walk: Walk, call: CommandCall) -> Outcome:
+def trap(walk: Walk, call: ShellCall) -> EndStates:
     """Its command runs at some later point, in whatever folder the script is by then."""
     operands = [one for one in call.arguments if one.text != "--"]
     if not operands or (operands[0].text in ("-p", "-l", "-", "") and operands[0].exact):
         return always(call.state)
-    later = State(folders=(), dialect=call.state.dialect, functions=call.state.functions)
+    later = ShellState(folders=(), dialect=call.state.dialect, functions=call.state.functions)
     _evaluate(walk, call, operands[0], later)
     if any(one.text not in ("EXIT", "0") for one in operands[1:]):
         walk.findings.doubt("A trap may change, at any point, what the rest of the script does.")
     return always(call.state)
 
 
-def alias(walk: Walk, call: CommandCall) -> Outcome:
+def alias(walk: Walk, call: ShellCall) -> EndStates:
     for argument in call.arguments:
         name, equals, value = argument.spelled.partition("=")
         if equals:
@@ -197,22 +197,22 @@ def alias(walk: Walk, call: CommandCall) -> Outcome:
     return always(call.state)
 
 
-def shift(_: Walk, call: CommandCall) -> Outcome:
+def shift(_: Walk, call: ShellCall) -> EndStates:
     call.state.arguments = None
     return always(call.state)
 
 
-def leave_body(walk: Walk, call: CommandCall) -> Outcome:
+def leave_body(walk: Walk, call: ShellCall) -> EndStates:
     """`break`, `continue`, `return`. What follows is still looked at as if it could be reached."""
     walk.leave_body(call.state)
     return always(call.state)
 
 
-def leave(_: Walk, __: CommandCall) -> Outcome:
-    return Outcome(None, None)
+def leave(_: Walk, __: ShellCall) -> EndStates:
+    return EndStates(None, None)
 
 
-def test(walk: Walk, call: CommandCall) -> Outcome:
+def test(walk: Walk, call: ShellCall) -> EndStates:
     """`test` and `[`: files are looked at; `-v` calculates the subscript of what it is given."""
     arguments = call.arguments
     for position, argument in enumerate(arguments):
@@ -235,7 +235,7 @@ def _may_be_subscript(argument: Field) -> bool:
     return not argument.exact or "[" in argument.text
 
 
-def generate_completions(walk: Walk, call: CommandCall) -> Outcome:
+def generate_completions(walk: Walk, call: ShellCall) -> EndStates:
     parsed = sort_arguments(call.arguments, "-A -C -F -G -P -S -W -X -o")
     for script in parsed.values("-C"):
         _evaluate(walk, call, script, call.state.copy())
@@ -245,7 +245,7 @@ def generate_completions(walk: Walk, call: CommandCall) -> Outcome:
     return always(call.state)
 
 
-def doubtful(walk: Walk, call: CommandCall) -> Outcome:
+def doubtful(walk: Walk, call: ShellCall) -> EndStates:
     """`enable`, `hash`, `fc`, `bind` and zsh's own: only asking and clearing leave later commands as they are."""
     plain = call.name in ("enable", "hash") and all(one.text in ("-a", "-p", "-r", "-l") for one in call.arguments)
     if not plain or (call.name == "hash" and any(one.text == "-p" for one in call.arguments)):
@@ -253,14 +253,14 @@ def doubtful(walk: Walk, call: CommandCall) -> Outcome:
     return always(call.state)
 
 
-def history(walk: Walk, call: CommandCall) -> Outcome:
+def history(walk: Walk, call: ShellCall) -> EndStates:
     """With `-w`, `-r`, `-a`, `-n` it is a way of writing and reading files."""
     if any(one.text.startswith("-") and set(one.text[1:]) - set("cd") for one in call.arguments):
         walk.findings.doubt("`history` reads and writes files, and can bring back old commands.")
     return always(call.state)
 
 
-def nothing(_: Walk, call: CommandCall) -> Outcome:
+def nothing(_: Walk, call: ShellCall) -> EndStates:
     return always(call.state)
 
 

@@ -6,8 +6,8 @@ from typing import Protocol
 
 from toolwright.record import record
 from toolwright.shell.state.findings import Draft, Findings
-from toolwright.shell.state.state import Field, State
-from toolwright.shell.walk.stdin import Feed
+from toolwright.shell.state.state import Field, ShellState
+from toolwright.shell.walk.stdin import InputFeed
 
 
 class Walk(Protocol):
@@ -15,25 +15,25 @@ class Walk(Protocol):
 
     findings: Findings
 
-    def nested(self, text: str, state: State, draft: Draft) -> State:
+    def nested(self, text: str, state: ShellState, draft: Draft) -> ShellState:
         """Walk through a text that a shell will run; the state after it."""
         ...
 
-    def leave_body(self, state: State) -> None:
+    def leave_body(self, state: ShellState) -> None:
         """Note that a loop or function may be left at this point."""
         ...
 
-    def call_function(self, name: str, arguments: Sequence[Field], state: State) -> bool:
+    def call_function(self, name: str, arguments: Sequence[Field], state: ShellState) -> bool:
         """Walk through the functions of that name, changing the state; whether there are any."""
         ...
 
 
 @record(slots=True, kw_only=True)
-class CommandCall:
+class ShellCall:
     argv: list[Field]
-    state: State
+    state: ShellState
     draft: Draft
-    feed: Feed | None = None
+    feed: InputFeed | None = None
     """Standard input, if it does not come from where the whole script's does."""
     also: list[Field] = field(default_factory=list[Field])
     """Further operands that come from elsewhere, as those of xargs do."""
@@ -54,8 +54,8 @@ class CommandCall:
     def arguments(self) -> list[Field]:
         return self.argv[1:]
 
-    def inner(self, argv: list[Field], *, also: Sequence[Field] = ()) -> "CommandCall":
-        return CommandCall(
+    def inner(self, argv: list[Field], *, also: Sequence[Field] = ()) -> "ShellCall":
+        return ShellCall(
             argv=argv,
             state=self.state,
             draft=self.draft,

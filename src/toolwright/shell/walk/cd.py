@@ -4,15 +4,15 @@ import posixpath
 import re
 from collections.abc import Sequence
 
-from toolwright.shell.state.state import Field, Outcome, always, unknown
-from toolwright.shell.walk.call import CommandCall, Walk
+from toolwright.shell.state.state import EndStates, Field, always, unknown
+from toolwright.shell.walk.call import ShellCall, Walk
 
 _CD_OPTION = re.compile(r"-[LPe@]+")
 _ELSEWHERE = re.compile(r"-|[-+]\d+")
 """Words for a folder that the script was in before."""
 
 
-def change_folder(walk: Walk, call: CommandCall) -> Outcome:
+def change_folder(walk: Walk, call: ShellCall) -> EndStates:
     """Follow `cd`, `chdir` or `pushd`: afterwards the script is there, or, if that failed, where it was."""
     options, operands, ended = _told_apart(call)
     before, state = call.state, call.state.copy()
@@ -24,7 +24,7 @@ def change_folder(walk: Walk, call: CommandCall) -> Outcome:
         line = " ".join([call.name, *(one.spelled for one in call.arguments)])
         walk.findings.doubt(f"Where `{line}` leads is only known when it runs.")
         state.folders = ()
-        return Outcome(state, before)
+        return EndStates(state, before)
     walk.findings.touch("enter", target, call.state)
     starts = before.folders or ("",)
     reached = [posixpath.join(start, text) for start in starts for text in target.texts if start or text[:1] == "/"]
@@ -32,19 +32,19 @@ def change_folder(walk: Walk, call: CommandCall) -> Outcome:
     real = walk.findings.start
     state.folders = tuple(dict.fromkeys(place for path in known for place in _places(path, real, options)))
     state.forget("PWD")
-    return Outcome(state, before)
+    return EndStates(state, before)
 
 
-def leave_folder(_: Walk, call: CommandCall) -> Outcome:
+def leave_folder(_: Walk, call: ShellCall) -> EndStates:
     """Follow `popd`, which leads to where only the stack knows; with `-n` only the stack changes."""
     if call.state.dialect == "bash" and [one.text for one in call.arguments[:1]] == ["-n"]:
         return always(call.state)
     state = call.state.copy()
     state.folders = ()
-    return Outcome(state, call.state)
+    return EndStates(state, call.state)
 
 
-def _told_apart(call: CommandCall) -> tuple[str, Sequence[Field], bool]:
+def _told_apart(call: ShellCall) -> tuple[str, Sequence[Field], bool]:
     """Return the letters of the options, the words after them, and whether `--` has ended the options."""
     letters, words = "", list(call.arguments)
     if call.name == "pushd":

@@ -11,14 +11,14 @@ from toolwright.shell.programs.files_of import effects_of, is_listed
 from toolwright.shell.programs.languages import INTERPRETERS, plain_name
 from toolwright.shell.programs.wrappers import WRAPPERS, Unwrapped, unwrap
 from toolwright.shell.state.findings import Contained, Draft, absolute
-from toolwright.shell.state.state import Field, Outcome, State, always, joined, literal, unknown
+from toolwright.shell.state.state import EndStates, Field, ShellState, always, joined, literal, unknown
 from toolwright.shell.state.variables import exported, split_assignment
 from toolwright.shell.walk.builtins import BUILTINS, SILENT
-from toolwright.shell.walk.call import CommandCall, Walk
+from toolwright.shell.walk.call import ShellCall, Walk
 from toolwright.shell.walk.shells import SHELLS, run_script, run_shell
 
 
-def run(walk: Walk, call: CommandCall) -> Outcome:
+def run(walk: Walk, call: ShellCall) -> EndStates:
     """Note everything the call comes down to, and what holds after it."""
     if not call.argv:
         return always(call.state)
@@ -45,17 +45,17 @@ def run(walk: Walk, call: CommandCall) -> Outcome:
         return _run_plain(walk, call)
     # whether the function is defined by then may depend on what happens before
     plain = _run_plain(walk, call)
-    return Outcome(joined(plain.succeeded, by_function), joined(plain.failed, by_function))
+    return EndStates(joined(plain.succeeded, by_function), joined(plain.failed, by_function))
 
 
-def _is_one_of_several(first: Field, state: State) -> bool:
+def _is_one_of_several(first: Field, state: ShellState) -> bool:
     """Tell whether it is known which programs the word may name, as `python$v` in a loop; what the shell does itself is
     not among them."""
     several = first.known and not first.glob and len(first.texts) > 1
     return several and not any(text in BUILTINS or text in state.functions for text in first.texts)
 
 
-def _run_plain(walk: Walk, call: CommandCall) -> Outcome:
+def _run_plain(walk: Walk, call: ShellCall) -> EndStates:
     """The call if no function has its name."""
     first = call.argv[0]
     if first.text in BUILTINS:
@@ -140,7 +140,7 @@ def _known_name(program: str) -> str:
     return small if small != name and (small in SHELLS or small in WRAPPERS or is_listed(small)) else name
 
 
-def _doubt_open_prefix(walk: Walk, call: CommandCall) -> None:
+def _doubt_open_prefix(walk: Walk, call: ShellCall) -> None:
     """`npm run $TASK`: the words that say what the command does must be known."""
     for argument in call.argv[1 : len(prefix([one.spelled for one in call.argv]))]:
         if not argument.known:
@@ -149,7 +149,7 @@ def _doubt_open_prefix(walk: Walk, call: CommandCall) -> None:
             walk.findings.doubt(Contained(problem) if call.name in ("psql", "mysql") else problem)
 
 
-def _run_wrapped(walk: Walk, call: CommandCall, name: str, unwrapped: Unwrapped) -> Outcome:
+def _run_wrapped(walk: Walk, call: ShellCall, name: str, unwrapped: Unwrapped) -> EndStates:
     state = _in_folder(walk, call.state, unwrapped.folder)
     if unwrapped.doubt:
         walk.findings.doubt(unwrapped.doubt)
@@ -177,7 +177,7 @@ def _run_wrapped(walk: Walk, call: CommandCall, name: str, unwrapped: Unwrapped)
     if here:
         return outcome
     if name in _IN_ZSH and call.state.dialect == "zsh":
-        return Outcome(joined(outcome.succeeded, call.state), joined(outcome.failed, call.state))
+        return EndStates(joined(outcome.succeeded, call.state), joined(outcome.failed, call.state))
     return always(call.state)
 
 
@@ -186,7 +186,7 @@ _IN_THIS_SHELL = frozenset({"command", "builtin", "time"})
 _IN_ZSH = frozenset({"exec", "noglob", "nocorrect", "repeat"})
 
 
-def _note_later_start(walk: Walk, inner: CommandCall) -> None:
+def _note_later_start(walk: Walk, inner: ShellCall) -> None:
     """An unknown program before a known one may be the value of an option that is not in the tables."""
     first, *rest = inner.argv
     if rest and not _is_program(first.text) and _is_program(rest[0].text):
@@ -198,7 +198,7 @@ def _is_program(name: str) -> bool:
     return plain in SHELLS or plain in WRAPPERS or is_listed(plain) or plain in ARITY
 
 
-def _feed_operands(inner: CommandCall, unwrapped: Unwrapped) -> None:
+def _feed_operands(inner: ShellCall, unwrapped: Unwrapped) -> None:
     """The words xargs adds: those of a known text, the folders of a listing, or something unknown."""
     feed, inner.feed = inner.feed, None
     words: list[Field] = [unknown("what xargs reads")]
@@ -244,7 +244,7 @@ def _nature(words: Sequence[Field]) -> tuple[bool, bool]:
     return all(word.known for word in words), any(word.glob for word in words)
 
 
-def _note_effects(walk: Walk, call: CommandCall, effects: Effects) -> None:
+def _note_effects(walk: Walk, call: ShellCall, effects: Effects) -> None:
     state = _in_folder(walk, call.state, effects.folder)
     for argv in effects.same_as:
         call.draft.add(argv)
@@ -269,7 +269,7 @@ def _note_effects(walk: Walk, call: CommandCall, effects: Effects) -> None:
         run(walk, inner)
 
 
-def _in_folder(walk: Walk, state: State, folder: Field | None) -> State:
+def _in_folder(walk: Walk, state: ShellState, folder: Field | None) -> ShellState:
     """The state for a program that is told to go somewhere first."""
     if folder is None:
         return state

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, product
 
-from toolwright.shell.grammar.nodes import Arithmetic, Literal, Parameter, Part, Simple, Substitution, Word
+from toolwright.shell.grammar.nodes import Arithmetic, Literal, ParameterExpansion, Part, Simple, Substitution, Word
 from toolwright.shell.programs.printed_paths import listed
-from toolwright.shell.state.state import ALTERNATIVES, Field, State, literal, some_number, unknown
+from toolwright.shell.state.state import ALTERNATIVES, Field, ShellState, literal, some_number, unknown
 
 _MOST_WORDS = 64
 _MOST_BRACES = 20
@@ -22,16 +22,16 @@ _TILDE = re.compile(r"~(\+?)(?=/|$)")
 _ASSIGNED_TILDE = re.compile(r"([=:])~(?=[/:]|$)")
 
 
-def expand_all(words: list[Word], state: State) -> list[Field]:
+def expand_all(words: list[Word], state: ShellState) -> list[Field]:
     return [field for word in words for field in expand(word, state)]
 
 
-def expand(word: Word, state: State) -> list[Field]:
+def expand(word: Word, state: ShellState) -> list[Field]:
     """The arguments a word becomes: mostly one, several with braces or blanks in a variable, none if empty."""
     first = word.parts[0] if word.parts else None
     if len(word.parts) == 1 and isinstance(first, Literal) and (first.quoted or _PLAIN.fullmatch(first.text)):
         return [literal(first.text)]
-    if len(word.parts) == 1 and isinstance(first, Parameter) and first.name in "@*" and not first.operator:
+    if len(word.parts) == 1 and isinstance(first, ParameterExpansion) and first.name in "@*" and not first.operator:
         if state.arguments is not None:
             return list(state.arguments)
         return [Field(word.source, (word.source,), known=False, splits=True)]
@@ -43,7 +43,7 @@ def expand(word: Word, state: State) -> list[Field]:
     return [field for parts in choices for field in _fields(parts, state)]
 
 
-def value_of(word: Word, state: State) -> Field:
+def value_of(word: Word, state: ShellState) -> Field:
     """The value an assignment gives: nothing is split, no wildcard takes effect."""
     pieces = [_piece(part, state) for part in word.parts]
     first = word.parts[0] if word.parts else None
@@ -52,7 +52,7 @@ def value_of(word: Word, state: State) -> Field:
     return _joined(pieces, word.source)
 
 
-def _fields(parts: list[Part], state: State) -> Iterator[Field]:
+def _fields(parts: list[Part], state: ShellState) -> Iterator[Field]:
     pieces: list[Field] = []
     started = False
     for position, part in enumerate(parts):
@@ -96,7 +96,7 @@ def _source(part: Part) -> str:
     return part.text if isinstance(part, Literal) else part.source
 
 
-def _literal_piece(part: Literal, state: State, *, first: bool) -> Field:
+def _literal_piece(part: Literal, state: ShellState, *, first: bool) -> Field:
     if part.quoted:
         return literal(part.text)
     if first and part.text.startswith("~"):
@@ -119,7 +119,7 @@ def _has_wildcard(text: str) -> bool:
     return "*" in text or "?" in text or text.rfind("]") > text.find("[") + 1 > 0
 
 
-def _with_tilde(text: str, state: State) -> Field:
+def _with_tilde(text: str, state: ShellState) -> Field:
     match = _TILDE.match(text)
     if match is None:
         return unknown(text)
@@ -131,19 +131,19 @@ def _with_tilde(text: str, state: State) -> Field:
     return Field(folders[0] + rest, tuple(folder + rest for folder in folders), glob=wild, several=wild)
 
 
-def _piece(part: Part, state: State) -> Field:
+def _piece(part: Part, state: ShellState) -> Field:
     if isinstance(part, Literal):
         return literal(part.text)
     if isinstance(part, Arithmetic):
         return some_number(f"$(({part.text}))")
-    if isinstance(part, Parameter):
+    if isinstance(part, ParameterExpansion):
         return _parameter(part, state)
     if part.opener in ("<(", ">("):
         return Field(part.source, ("/dev/fd/63",))
     return _printed(part, state) or unknown(part.source)
 
 
-def _parameter(part: Parameter, state: State) -> Field:
+def _parameter(part: ParameterExpansion, state: ShellState) -> Field:
     if (part.operator == "#" and part.argument is None) or (part.name in "?#$!" and not part.operator):
         return some_number(part.source)
     if part.opaque or part.index is not None or (part.operator and part.argument is None):
@@ -158,7 +158,7 @@ def _parameter(part: Parameter, state: State) -> Field:
     return value
 
 
-def _variable(name: str, state: State) -> Field | None:
+def _variable(name: str, state: ShellState) -> Field | None:
     if name.isdecimal():
         number = int(name)
         if state.arguments is None or number == 0 or number > len(state.arguments):
@@ -170,7 +170,7 @@ def _variable(name: str, state: State) -> Field | None:
     return state.variables.get(name)
 
 
-def _changed(part: Parameter, value: Field) -> Field | None:
+def _changed(part: ParameterExpansion, value: Field) -> Field | None:
     """Return what `${name%.txt}` and its like leave, where that is plain; it is a piece of the value in any case."""
     argument = part.argument
     if argument is None or value.number:
@@ -203,7 +203,7 @@ def _last_command(part: Substitution) -> Simple | None:
     return last if isinstance(last, Simple) and not last.assignments and last.words else None
 
 
-def _printed(part: Substitution, state: State) -> Field | None:
+def _printed(part: Substitution, state: ShellState) -> Field | None:
     """Return what is known of the output of a few commands: a number, a folder, paths below where they look."""
     command = _last_command(part)
     if command is None or command.words[0].bare in state.functions:
@@ -216,7 +216,7 @@ def _printed(part: Substitution, state: State) -> Field | None:
     return _path_printed(part, [word.bare for word in command.words], state) or _paths_printed(part, command, state)
 
 
-def _path_printed(part: Substitution, words: list[str], state: State) -> Field | None:
+def _path_printed(part: Substitution, words: list[str], state: ShellState) -> Field | None:
     match words:
         case ["pwd"] if state.folders:
             return Field(state.folders[0], state.folders)
@@ -246,7 +246,7 @@ def _between(top: str, folder: str) -> list[str]:
     return folders
 
 
-def _paths_printed(part: Substitution, command: Simple, state: State) -> Field | None:
+def _paths_printed(part: Substitution, command: Simple, state: ShellState) -> Field | None:
     if command.words[0].bare not in ("find", "git", "ls", "grep", "rg"):
         return None
     paths = listed(expand_all(command.words, state))

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from toolwright.shell.state.findings import Contained
-from toolwright.shell.state.state import Field, Outcome, always
-from toolwright.shell.walk.call import CommandCall, Walk
+from toolwright.shell.state.state import EndStates, Field, always
+from toolwright.shell.walk.call import ShellCall, Walk
 
 _OPTIONS = frozenset("euxvCEfbon")
 _LONG_OPTIONS = frozenset(
@@ -28,7 +28,7 @@ _STOPS = "errexit"
 """The option that `set -e` is short for."""
 
 
-def set_options(walk: Walk, call: CommandCall) -> Outcome:
+def set_options(walk: Walk, call: ShellCall) -> EndStates:
     """`set`: options that are not on the list change what later words mean, and operands are new arguments."""
     arguments = list(call.arguments)
     while arguments and arguments[0].exact and arguments[0].text[:1] in ("-", "+") and len(arguments[0].text) > 1:
@@ -71,7 +71,7 @@ def shopt_problem(name: str) -> str:
     return "" if name in _SHOPTS else f"The option `{name}` of the shell changes what later words mean."
 
 
-def shopt(walk: Walk, call: CommandCall) -> Outcome:
+def shopt(walk: Walk, call: ShellCall) -> EndStates:
     """`shopt`: what may change which files a wildcard names, what `cd` means, or how the script is read."""
     flags, names = _flags_and_names(call.arguments)
     if not flags & set("sou") and all(one.exact for one in call.arguments):

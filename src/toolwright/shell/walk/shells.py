@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from toolwright.record import record
 from toolwright.shell.programs.wrappers import WRAPPERS
 from toolwright.shell.state.findings import Contained
-from toolwright.shell.state.state import Dialect, Field, State, dialect_of, literal, unknown
-from toolwright.shell.walk.call import CommandCall, Walk
+from toolwright.shell.state.state import Dialect, Field, ShellState, dialect_of, literal, unknown
+from toolwright.shell.walk.call import ShellCall, Walk
 from toolwright.shell.walk.set_options import option_problem, shopt_problem
 
 _FOLLOWED = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash"})
@@ -25,7 +25,7 @@ class Invocation:
     doubt: str = ""
 
 
-def run_shell(walk: Walk, call: CommandCall, name: str) -> None:
+def run_shell(walk: Walk, call: ShellCall, name: str) -> None:
     """`sh -c text`, `sh file`, or a shell that reads its commands from standard input."""
     if any(one.text in ("--version", "--help") for one in call.arguments[:1]):
         return
@@ -73,7 +73,7 @@ def _told_apart(arguments: Sequence[Field]) -> Invocation:
     return Invocation(flags=flags, operands=arguments[position:], doubt=doubt)
 
 
-def _run_file(walk: Walk, call: CommandCall, file: Field) -> None:
+def _run_file(walk: Walk, call: ShellCall, file: Field) -> None:
     walk.findings.touch("read", file, call.state)
     walk.findings.touch("script", file, call.state)
     if file.text.startswith(("/dev/", "/proc/")) or file.spelled.startswith("<("):
@@ -84,9 +84,9 @@ def _run_file(walk: Walk, call: CommandCall, file: Field) -> None:
 
 def run_script(
     walk: Walk,
-    call: CommandCall,
+    call: ShellCall,
     script: Field,
-    state: State,
+    state: ShellState,
     *,
     dialect: Dialect = "sh",
     arguments: tuple[Field, ...] | None = None,
@@ -100,7 +100,7 @@ def run_script(
         walk.findings.doubt(f"A shell runs `{script.spelled}`, which is only known when it runs.")
         return
     home = {"HOME": state.variables["HOME"]} if "HOME" in state.variables else {}
-    inside = State(
+    inside = ShellState(
         folders=state.folders,
         variables=home,
         arguments=arguments,

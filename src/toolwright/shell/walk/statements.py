@@ -12,7 +12,7 @@ from toolwright.shell.grammar.nodes import (
     For,
     Group,
     If,
-    Loop,
+    LoopStatement,
     Pipeline,
     Redirect,
     Script,
@@ -22,16 +22,16 @@ from toolwright.shell.grammar.nodes import (
     Test,
     Word,
 )
-from toolwright.shell.grammar.parse import Parser
+from toolwright.shell.grammar.parse import ShellParser
 from toolwright.shell.grammar.scan import SyntaxProblem
 from toolwright.shell.state.findings import Draft, Findings
-from toolwright.shell.state.state import ALTERNATIVES, Field, Outcome, State, always, joined
+from toolwright.shell.state.state import ALTERNATIVES, EndStates, Field, ShellState, always, joined
 from toolwright.shell.state.variables import assign, special
 from toolwright.shell.walk.builtins import SILENT
-from toolwright.shell.walk.call import CommandCall
+from toolwright.shell.walk.call import ShellCall
 from toolwright.shell.walk.command import run
 from toolwright.shell.walk.expand import expand, expand_all
-from toolwright.shell.walk.stdin import Feed, fed_by, output_of
+from toolwright.shell.walk.stdin import InputFeed, fed_by, output_of
 from toolwright.shell.walk.words import Visitor, judge_test
 
 _PLAIN_TARGET = re.compile(r"[\w./+@%:=, -]*")
@@ -59,12 +59,12 @@ class Walker(Visitor):
         self.within = within
         self.depth = depth
         self.seen: set[int] = set()
-        self._leaving: list[list[State]] = []
+        self._leaving: list[list[ShellState]] = []
         """For each loop and function that is being walked, what holds where it is left early."""
-        self._fed: Feed | None = None
+        self._fed: InputFeed | None = None
         """The input that a loop or group that is being walked finds on its standard input."""
 
-    def walk(self, script: Script, state: State) -> State:
+    def walk(self, script: Script, state: ShellState) -> ShellState:
         """The whole script, then the functions it defines and never calls."""
         state.functions = self.functions
         after = self.script(script, state, top=True)
@@ -72,11 +72,12 @@ class Walker(Visitor):
             for body in bodies:
                 if id(body) not in self.seen and self.within is None:
                     self.statement(
-                        body, State(folders=after.folders, dialect=after.dialect, calls=("",), functions=self.functions)
+                        body,
+                        ShellState(folders=after.folders, dialect=after.dialect, calls=("",), functions=self.functions),
                     )
         return after
 
-    def script(self, script: Script, state: State, *, top: bool = False) -> State:
+    def script(self, script: Script, state: ShellState, *, top: bool = False) -> ShellState:
         """Statement after statement. Only at the top is it certain that `set -e` stops at a failure."""
         for chain in script.chains:
             outcome = self._chain(chain, state)
@@ -90,13 +91,13 @@ class Walker(Visitor):
                 state = outcome.either(state)
         return state
 
-    def _chain(self, chain: Chain, state: State) -> Outcome:
+    def _chain(self, chain: Chain, state: ShellState) -> EndStates:
         if chain.background:
             self._links(chain, state.copy())
             return always(state)
         return self._links(chain, state)
 
-    def _links(self, chain: Chain, state: State) -> Outcome:
+    def _links(self, chain: Chain, state: ShellState) -> EndStates:
         outcome = self._pipeline(chain.pipelines[0], state)
         for link, pipeline in zip(chain.links, chain.pipelines[1:], strict=True):
             before = outcome.succeeded if link == "&&" else outcome.failed
@@ -104,16 +105,16 @@ class Walker(Visitor):
             if before is None:
                 continue
             if link == "&&":
-                outcome = Outcome(inner.succeeded, joined(outcome.failed, inner.failed))
+                outcome = EndStates(inner.succeeded, joined(outcome.failed, inner.failed))
             else:
-                outcome = Outcome(joined(outcome.succeeded, inner.succeeded), inner.failed)
+                outcome = EndStates(joined(outcome.succeeded, inner.succeeded), inner.failed)
         return outcome
 
-    def _pipeline(self, pipeline: Pipeline, state: State) -> Outcome:
+    def _pipeline(self, pipeline: Pipeline, state: ShellState) -> EndStates:
         if len(pipeline.statements) == 1:
             outcome = self.statement(pipeline.statements[0], state)
             return outcome.negated if pipeline.negated else outcome
-        feed: Feed | None = None
+        feed: InputFeed | None = None
         after = state
         for statement in pipeline.statements:
             # bash runs each part in a shell of its own, zsh the last one in the script's
@@ -122,7 +123,7 @@ class Walker(Visitor):
             after = after.join(part)
         return always(after)
 
-    def statement(self, node: Statement, state: State, feed: Feed | None = None) -> Outcome:
+    def statement(self, node: Statement, state: ShellState, feed: InputFeed | None = None) -> EndStates:
         self.seen.add(id(node))
         self.findings.count_step()
         if isinstance(node, Simple):
@@ -139,7 +140,7 @@ class Walker(Visitor):
             self.findings.bare[node.source] = None
         return outcome
 
-    def _compound(self, node: Statement, state: State) -> Outcome:
+    def _compound(self, node: Statement, state: ShellState) -> EndStates:
         match node:
             case Group(body=body, subshell=True):
                 self.script(body, state.copy())
@@ -148,7 +149,7 @@ class Walker(Visitor):
                 return always(self.script(body, state))
             case If():
                 return always(self._if(node, state))
-            case Loop(condition=condition, body=body):
+            case LoopStatement(condition=condition, body=body):
                 return always(self._repeat(condition, body, state))
             case CountedFor(header=header, body=body):
                 self.arithmetic(header, state)
@@ -167,8 +168,8 @@ class Walker(Visitor):
                 pass
         return always(state)
 
-    def _if(self, node: If, state: State) -> State:
-        after: State | None = None
+    def _if(self, node: If, state: ShellState) -> ShellState:
+        after: ShellState | None = None
         for condition, body in node.branches:
             tested = self._conditions(condition, state)
             branch = self.script(body, (tested.succeeded or state).copy())
@@ -177,13 +178,13 @@ class Walker(Visitor):
         last = self.script(node.otherwise, state.copy()) if node.otherwise else state
         return joined(after, last) or state
 
-    def _conditions(self, script: Script, state: State) -> Outcome:
+    def _conditions(self, script: Script, state: ShellState) -> EndStates:
         """Walk a list of commands; it ends as its last one does."""
         *before, last = script.chains
         state = self.script(Script(before), state)
         return self._chain(last, state)
 
-    def _repeat(self, condition: Script | None, body: Script, state: State) -> State:
+    def _repeat(self, condition: Script | None, body: Script, state: ShellState) -> ShellState:
         """Walk a body until going round once more would teach nothing new; then forget what it keeps changing."""
         for _ in range(_ROUNDS):
             after = self._round(condition, body, state)
@@ -193,7 +194,7 @@ class Walker(Visitor):
         lost = replace(state.copy(), folders=(), variables={}, arguments=None, own=frozenset(), stops_on_error=False)
         return self._round(condition, body, lost)
 
-    def _round(self, condition: Script | None, body: Script, state: State) -> State:
+    def _round(self, condition: Script | None, body: Script, state: ShellState) -> ShellState:
         """Return the state after one more round: the loop ends after its condition, or wherever it is left."""
         self._leaving.append([])
         tested = self.script(condition, state.copy()) if condition else state
@@ -202,11 +203,11 @@ class Walker(Visitor):
             after = after.join(left)
         return after
 
-    def leave_body(self, state: State) -> None:
+    def leave_body(self, state: ShellState) -> None:
         for bodies in self._leaving:
             bodies.append(state.copy())
 
-    def _for(self, node: For, state: State) -> State:
+    def _for(self, node: For, state: ShellState) -> ShellState:
         for word in node.words or ():
             self.word(word, state)
         self.doubt_if(special(node.name, None, dialect=state.dialect))
@@ -225,7 +226,7 @@ class Walker(Visitor):
             state.forget(node.name)
         return self._repeat(None, node.body, state)
 
-    def _case(self, node: Case, state: State) -> State:
+    def _case(self, node: Case, state: ShellState) -> ShellState:
         self.word(node.subject, state)
         after = state
         for patterns, body in node.items:
@@ -235,7 +236,7 @@ class Walker(Visitor):
             after = after.join(self.script(body, after.copy()))
         return after
 
-    def _simple(self, node: Simple, state: State, feed: Feed | None) -> Outcome:
+    def _simple(self, node: Simple, state: ShellState, feed: InputFeed | None) -> EndStates:
         draft_count, doubts = len(self.findings.drafts), self.findings.doubts
         for word in node.words:
             self.word(word, state)
@@ -256,7 +257,7 @@ class Walker(Visitor):
         draft.place(state.folders)
         draft.fed = draft.fed or (feed is not None and (feed.text is not None or bool(feed.paths)))
         draft.stdin = _stdin(feed, draft.stdin)
-        outcome = run(self, CommandCall(argv=argv, state=state, draft=draft, feed=feed)) if argv else always(state)
+        outcome = run(self, ShellCall(argv=argv, state=state, draft=draft, feed=feed)) if argv else always(state)
         if silent and len(self.findings.drafts) == draft_count:
             if self.findings.doubts > doubts or draft.called:
                 self._draft(node).called.extend(draft.called)
@@ -264,7 +265,7 @@ class Walker(Visitor):
                 self.findings.bare[node.source] = None
         return outcome
 
-    def _declared(self, node: Simple, argv: Sequence[Field], state: State) -> None:
+    def _declared(self, node: Simple, argv: Sequence[Field], state: ShellState) -> None:
         """A value is known only where the plain form gives it: no attribute, and nothing else sets the same name."""
         names = {one.name for one in node.declared}
         command = argv[0].text if argv else ""
@@ -285,7 +286,7 @@ class Walker(Visitor):
         words += tuple(_source_of(word) for word in node.words[1:] if not _is_substitution(word))
         return self.findings.draft(node.start, words, " ".join(words))
 
-    def _redirects(self, redirects: Sequence[Redirect], state: State) -> bool:
+    def _redirects(self, redirects: Sequence[Redirect], state: ShellState) -> bool:
         """Note the files that are opened; whether any of them is written."""
         writes = False
         for redirect in redirects:
@@ -303,7 +304,7 @@ class Walker(Visitor):
             writes = self._opened(redirect, state) or writes
         return writes
 
-    def _opened(self, redirect: Redirect, state: State) -> bool:
+    def _opened(self, redirect: Redirect, state: ShellState) -> bool:
         operator = redirect.operator
         targets = expand(redirect.target, state)
         if operator in ("<&", ">&") and all(
@@ -323,12 +324,12 @@ class Walker(Visitor):
                 self.findings.touch("write", target, state)
         return operator not in ("<", "<&")
 
-    def nested(self, text: str, state: State, draft: Draft) -> State:
+    def nested(self, text: str, state: ShellState, draft: Draft) -> ShellState:
         if self.depth > _NESTING:
             self.findings.doubt("Commands are nested too deeply.")
             return state
         self.findings.count_words(len(text) // _LETTERS)
-        parser = Parser(text, functions=self.functions)
+        parser = ShellParser(text, functions=self.functions)
         try:
             script = parser.script_until("")
         except SyntaxProblem as problem:
@@ -339,14 +340,14 @@ class Walker(Visitor):
         inner.seen, inner._leaving = self.seen, self._leaving
         return inner.script(script, state)
 
-    def call_function(self, name: str, arguments: Sequence[Field], state: State) -> bool:
+    def call_function(self, name: str, arguments: Sequence[Field], state: ShellState) -> bool:
         bodies = self.functions.get(name)
         if not bodies:
             return False
         if name in state.calls or len(state.calls) > _NESTING:
             self.findings.doubt(f"The function `{name}` calls itself.")
             return True
-        after: State | None = None
+        after: ShellState | None = None
         for body in bodies:
             inside = state.copy()
             inside.arguments, inside.calls, inside.own = tuple(arguments), (*state.calls, name), frozenset()
@@ -363,7 +364,7 @@ class Walker(Visitor):
         return True
 
 
-def doubt_dialect(parser: Parser, state: State, findings: Findings) -> None:
+def doubt_dialect(parser: ShellParser, state: ShellState, findings: Findings) -> None:
     if state.dialect == "sh" and parser.beyond_posix:
         findings.doubt("It uses forms that mean one thing to bash and another to plain sh.")
 
@@ -377,7 +378,7 @@ def _is_substitution(word: Word) -> bool:
     return len(word.parts) == 1 and isinstance(word.parts[0], Substitution) and not word.parts[0].quoted
 
 
-def _stdin(feed: Feed | None, before: str | None) -> str | None:
+def _stdin(feed: InputFeed | None, before: str | None) -> str | None:
     """The text that is fed; empty where it is not known, or another one when the statement comes round again."""
     if feed is None:
         return before

@@ -6,28 +6,28 @@ from collections.abc import Sequence
 from toolwright.record import record
 from toolwright.shell.grammar.nodes import Redirect, Simple, Statement
 from toolwright.shell.programs.printed_paths import listed
-from toolwright.shell.state.state import Field, State, literal
+from toolwright.shell.state.state import Field, ShellState, literal
 from toolwright.shell.walk.expand import expand_all, value_of
 
 
 @record(frozen=True, slots=True)
-class Feed:
+class InputFeed:
     """Either the very text, or the paths that a listing names."""
 
     text: Field | None = None
     paths: tuple[Field, ...] = ()
 
 
-def fed_by(redirects: Sequence[Redirect], state: State) -> Feed | None:
+def fed_by(redirects: Sequence[Redirect], state: ShellState) -> InputFeed | None:
     """The text of a here-document or here-string that goes to standard input; unknown if anything else does."""
     for redirect in reversed(redirects):
         if redirect.descriptor not in ("", "0") or (not redirect.descriptor and redirect.operator[0] != "<"):
             continue
         if redirect.body is not None:
-            return Feed(value_of(redirect.body, state))
+            return InputFeed(value_of(redirect.body, state))
         if redirect.operator == "<<<":
-            return Feed(_with_line_end(value_of(redirect.target, state)))
-        return Feed()
+            return InputFeed(_with_line_end(value_of(redirect.target, state)))
+        return InputFeed()
     return None
 
 
@@ -35,27 +35,27 @@ def _with_line_end(value: Field) -> Field:
     return Field(value.spelled + "\n", tuple(text + "\n" for text in value.texts), value.known, value.glob)
 
 
-def output_of(statement: Statement, state: State, feed: Feed | None) -> Feed:
+def output_of(statement: Statement, state: ShellState, feed: InputFeed | None) -> InputFeed:
     """Return what a statement passes down the pipe; known only of commands that no function stands for."""
     if not isinstance(statement, Simple) or not statement.words or statement.assignments:
-        return Feed()
+        return InputFeed()
     argv = expand_all(statement.words, state)
     if not argv or not argv[0].exact or argv[0].text in state.functions:
-        return Feed()
+        return InputFeed()
     name, *arguments = argv
     if name.text == "cat" and not arguments and all(one.operator[0] == "<" for one in statement.redirects):
-        return fed_by(statement.redirects, state) or Feed()
+        return fed_by(statement.redirects, state) or InputFeed()
     if any(one.descriptor != "2" or one.operator not in (">", ">>") for one in statement.redirects):
-        return Feed()
+        return InputFeed()
     match name.text:
         case "echo":
-            return Feed(_echoed(arguments))
+            return InputFeed(_echoed(arguments))
         case "printf":
-            return Feed(_printed(arguments))
+            return InputFeed(_printed(arguments))
         case "head" | "tail" | "sort" | "uniq" | "tac" | "shuf" | "grep" if feed is not None and feed.paths:
-            return feed if _only_filters(name.text, arguments) else Feed()
+            return feed if _only_filters(name.text, arguments) else InputFeed()
         case _:
-            return Feed(paths=listed(argv) or ())
+            return InputFeed(paths=listed(argv) or ())
 
 
 def _only_filters(name: str, arguments: Sequence[Field]) -> bool:

@@ -3,9 +3,18 @@
 import re
 from collections.abc import Sequence
 
-from toolwright.shell.grammar.nodes import Arithmetic, Assignment, Literal, Parameter, Part, Script, Substitution, Word
+from toolwright.shell.grammar.nodes import (
+    Arithmetic,
+    Assignment,
+    Literal,
+    ParameterExpansion,
+    Part,
+    Script,
+    Substitution,
+    Word,
+)
 from toolwright.shell.state.findings import Findings
-from toolwright.shell.state.state import Field, State, is_number, unknown
+from toolwright.shell.state.state import Field, ShellState, is_number, unknown
 from toolwright.shell.state.variables import assign, exported, special
 from toolwright.shell.walk.arithmetic import calculate, is_identifier, subscript
 from toolwright.shell.walk.builtins import FILE_TESTS
@@ -22,29 +31,29 @@ class Visitor:
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
 
-    def script(self, script: Script, state: State, *, top: bool = False) -> State:
+    def script(self, script: Script, state: ShellState, *, top: bool = False) -> ShellState:
         """The statements inside a substitution, and what holds after them. Walker implements it."""
         raise NotImplementedError
 
-    def word(self, word: Word, state: State) -> None:
+    def word(self, word: Word, state: ShellState) -> None:
         for part in word.parts:
             if not isinstance(part, Literal):
                 self._part(part, state)
         if state.dialect == "zsh" and (word.source[:1] == "=" or _ZSH.search(word.source)):
             self.findings.doubt(f"`{word.source}` may mean something else to zsh than to bash.")
 
-    def _part(self, part: Part, state: State) -> None:
+    def _part(self, part: Part, state: ShellState) -> None:
         match part:
             case Substitution(script=script):
                 self.script(script, state.copy())
-            case Parameter():
+            case ParameterExpansion():
                 self._parameter(part, state)
             case Arithmetic():
                 self.arithmetic(part, state)
             case _:
                 pass
 
-    def _parameter(self, part: Parameter, state: State) -> None:
+    def _parameter(self, part: ParameterExpansion, state: ShellState) -> None:
         if part.index is not None:
             self.word(part.index, state)
             self.doubt_if(subscript(part.index, state))
@@ -63,27 +72,27 @@ class Visitor:
         elif part.operator == ":" and part.argument is not None:
             self.doubt_if(calculate(Arithmetic(part.argument.source, part.argument.parts), state))
 
-    def _names_variable(self, name: str, state: State) -> bool:
+    def _names_variable(self, name: str, state: ShellState) -> bool:
         return is_identifier(state.variables.get(name, unknown("")).text)
 
     def doubt_if(self, reason: str) -> None:
         if reason:
             self.findings.doubt(reason)
 
-    def look_for(self, fields: Sequence[Field], state: State) -> None:
+    def look_for(self, fields: Sequence[Field], state: ShellState) -> None:
         """A wildcard in a path has the shell list folders, whatever its command does with their names."""
         for field in fields:
             if field.glob and field.known and any("/" in text for text in field.texts):
                 self.findings.touch("look", field, state)
 
-    def arithmetic(self, arithmetic: Arithmetic, state: State) -> None:
+    def arithmetic(self, arithmetic: Arithmetic, state: ShellState) -> None:
         self.word(Word("", arithmetic.parts), state)
         self.doubt_if(calculate(arithmetic, state))
 
     def assignments(
         self,
         assignments: Sequence[Assignment],
-        state: State,
+        state: ShellState,
         *,
         lasting: bool,
         command: str = "",
@@ -116,7 +125,7 @@ class Visitor:
                 state.forget(assignment.name)
 
 
-def judge_test(words: Sequence[Word], state: State, findings: Findings) -> None:
+def judge_test(words: Sequence[Word], state: ShellState, findings: Findings) -> None:
     """`[[ … ]]`: files are looked at, `-eq` calculates on both sides, `-v` calculates a subscript."""
     for position, word in enumerate(words):
         following = words[position + 1] if position + 1 < len(words) else None
