@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.files.tool_case import lay_out
 from toolwright.files.ignore import Ignore
-from toolwright.files.query import Query, Run
+from toolwright.files.query import Query, SearchRun
 from toolwright.files.ripgrep import Ripgrep, find_ripgrep
 
 NAMES = st.sampled_from(["a", "b", "ab", "a.py", "b.py", "a.b.c", ".h", "build", "A", "x y", "[a]", "{b}", "a!"])
@@ -55,7 +55,7 @@ def test_files_stay_apart_where_line_ends_of_two_characters_are_looked_for(
     lay_out(tmp_path, {f"{name}.txt": f"{name}\r\nneedle\r\n" for name in "abc"})
     if small:
         ripgrep.small.add(tmp_path)
-    found = ripgrep.matches(Query(base=tmp_path, pattern="needle$"), Run())
+    found = ripgrep.matches(Query(base=tmp_path, pattern="needle$"), SearchRun())
     assert sorted(found) == [(f"{name}.txt", 1, b"2:3:needle\r") for name in "abc"]
 
 
@@ -70,7 +70,9 @@ def test_the_same_files(ripgrep: Ripgrep, tree: dict[str, str], ignores: dict[st
     with tempfile.TemporaryDirectory() as folder:
         root = _grow(Path(folder), tree, ignores, git=git) / start
         if root.is_dir():
-            assert sorted(ripgrep.files(root, Run(), ignored=False)) == sorted(_shown(root, "", Ignore.above(root)))
+            assert sorted(ripgrep.files(root, SearchRun(), ignored=False)) == sorted(
+                _shown(root, "", Ignore.above(root))
+            )
 
 
 def _grow(folder: Path, tree: dict[str, str], ignores: dict[str, str], *, git: bool) -> Path:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolwright.files import lines
-from toolwright.files.lines import LineIndex, LineLimits, LineReader, Window
+from toolwright.files.lines import LineIndex, LineLimits, LineReader, LineWindow
 
 TEXTS = st.lists(st.text(st.sampled_from("aäß味🍲 \r"), max_size=12), max_size=40).map("\n".join)
 ROOMY = LineLimits(lines=10_000, bytes=1_000_000, width=1000)
@@ -19,7 +19,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "CHUNK", 7)
 
 
-def _read(text: str, limits: LineLimits, first: int = 1, column: int = 1, index: LineIndex | None = None) -> Window:
+def _read(text: str, limits: LineLimits, first: int = 1, column: int = 1, index: LineIndex | None = None) -> LineWindow:
     source = BytesIO(text.encode())
     return LineReader(source=source, index=index or LineIndex(), limits=limits).read(first, column)
 

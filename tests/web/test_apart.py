@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from toolwright.errors import ToolError
-from toolwright.files.query import Run
+from toolwright.files.query import SearchRun
 from toolwright.web import apart
 from toolwright.web.apart import LARGE, converted
 from toolwright.web.convert import Form, convert
@@ -41,7 +41,7 @@ def test_a_page_that_takes_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_nobody_waits_for_a_page_that_is_no_longer_wanted() -> None:
-    run = Run()
+    run = SearchRun()
     run.end()
     with pytest.raises(ToolError):
         converted("<p>word" * LARGE, "text", "https://x.example/", run=run)

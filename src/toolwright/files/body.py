@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 from toolwright.files.disk import LOADABLE, digest_of, special_kind
-from toolwright.files.held import Held, hold
+from toolwright.files.held import HeldFolder, hold
 from toolwright.record import record
 
 _LINK, _FOLDER, _WHOLE = "link:", "folder:", "whole folder:"
@@ -77,7 +77,7 @@ def body_at(path: Path) -> Body:
         return None
 
 
-def body_in(folder: Held, name: str, room: int = LOADABLE) -> Body:
+def body_in(folder: HeldFolder, name: str, room: int = LOADABLE) -> Body:
     status = folder.status(name)
     if stat.S_ISLNK(status.st_mode):
         return Link(folder.target(name))

@@ -46,7 +46,7 @@ _NOTHING = (FileNotFoundError, NotADirectoryError)
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class CaptureOutcome:
     """The report on the changes of a command."""
 
     lost: tuple[str, ...] = ()
@@ -179,23 +179,23 @@ class Captured:
         """Return what has been noted since the last time."""
         return [Path(line["path"]) for _, line in self._fresh() if line["kind"] in ("new", "file")]
 
-    async def catch_up(self) -> Outcome:
+    async def catch_up(self) -> CaptureOutcome:
         """Write down what has been changed until now by a command that may run on."""
         self._marks += 1
         marked = self._marks
         await self._mark(marked)
         return await asyncio.to_thread(self.record, marked)
 
-    def record(self, marked: int = 0) -> Outcome:
+    def record(self, marked: int = 0) -> CaptureOutcome:
         """Write down what has been changed since the last time, and before the mark of that number if one is given."""
         with self._lock:
             try:
                 return self._record(marked)
             except (OSError, ValueError, KeyError, TypeError) as problem:
                 log.warning("What a command has changed cannot be written down: %r", problem)
-                return Outcome(failure=str(problem) or type(problem).__name__)
+                return CaptureOutcome(failure=str(problem) or type(problem).__name__)
 
-    def _record(self, marked: int) -> Outcome:
+    def _record(self, marked: int) -> CaptureOutcome:
         notes = _Notes()
         lines = list(self._fresh())
         for to, line in lines:
@@ -207,7 +207,7 @@ class Captured:
         if self._is_silent():
             notes.doubts.add("the disk is full")
         if not (notes.was or notes.lost or notes.doubts or notes.anew):
-            return Outcome()
+            return CaptureOutcome()
         if notes.doubts - {THREADS}:
             # Something old may be in what looks new.
             new = {path for path, was in notes.was.items() if was.kind == "new"} | notes.anew
@@ -219,7 +219,7 @@ class Captured:
                 self._journal.record(self._session_id, entries)
         missed = self._missed(notes) if notes.doubts else ()
         self._began = time.clock_gettime_ns(COARSE)
-        return Outcome(lost=tuple(reading.lost), missed=tuple(missed), spared=tuple(reading.spared))
+        return CaptureOutcome(lost=tuple(reading.lost), missed=tuple(missed), spared=tuple(reading.spared))
 
     def end(self) -> None:
         """Write down the last, and keep nothing more."""

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import NamedTuple
 
 from toolwright.files.disk import LOADABLE
-from toolwright.files.held import Held, hold
+from toolwright.files.held import HeldFolder, hold
 
 _MARKS_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MOST = 64
@@ -40,7 +40,7 @@ class Check:
 
     def __init__(self, base: Path) -> None:
         self._base = base
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, HeldFolder] = {}
         """By their paths from the base: it, and the folders used last."""
 
     def __enter__(self) -> "Check":
@@ -70,7 +70,7 @@ class Check:
                 os.close(handle)
         return []
 
-    def _folder(self, path: str) -> Held:
+    def _folder(self, path: str) -> HeldFolder:
         held = self._held.get(path)
         if held is None:
             held = self._held[path] = self._held[""].enter(path.split("/"))

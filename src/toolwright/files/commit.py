@@ -16,7 +16,7 @@ from toolwright.files.held import HeldFolders
 from toolwright.files.images import Images
 from toolwright.files.journal import Journal, JournalEntry
 from toolwright.files.pending import Note, PendingWrite, PendingWrites
-from toolwright.files.replace import Change, Handover, Replacement
+from toolwright.files.replace import Change, FileReplacement, Handover
 from toolwright.record import record
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class Committer:
         try:
             with _hashing(changes) as hashes, self._pending.entry() as note, HeldFolders() as folders:
                 replacements = [
-                    _trying(partial(Replacement.of, change, folders, handovers.get(change.place.path)), change)
+                    _trying(partial(FileReplacement.of, change, folders, handovers.get(change.place.path)), change)
                     for change in changes
                 ]
                 attempt = _Attempt(
@@ -93,13 +93,13 @@ class Committer:
 class _Attempt:
     """Some replacements on their way, and how far they have come."""
 
-    replacements: Sequence[Replacement]
+    replacements: Sequence[FileReplacement]
     images: Images
     note: Note
     call_id: str
     undoes: bool
     hashes: Sequence[Hashes] = ()
-    applied: list[Replacement] = field(default_factory=list)
+    applied: list[FileReplacement] = field(default_factory=list)
 
     def prepare(self, hashes: Callable[[], Sequence[Hashes]]) -> None:
         """Write everything that is new and keep everything that is old; what is going to fail mostly fails here."""
@@ -173,7 +173,7 @@ class _Attempt:
             )
         self.note(pending)
 
-    def _pending(self, each: Replacement) -> PendingWrite:
+    def _pending(self, each: FileReplacement) -> PendingWrite:
         folders = tuple(map(str, each.made or each.missing_folders()))
         return PendingWrite(path=str(each.path), temporary=str(each.temporary), made=folders)
 

@@ -12,16 +12,16 @@ _LISTABLE = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST = 32
 
 
-def hold(path: Path) -> "Held":
+def hold(path: Path) -> "HeldFolder":
     """Hold a folder by its canonical path, or raise OSError; ELOOP if a link has been put in its way.
 
     One name after the other, each from the folder before: nobody can exchange a part of the path in between.
     """
     root, *names = path.parts
-    return Held(descend(os.open(root, FOLDER), names))
+    return HeldFolder(descend(os.open(root, FOLDER), names))
 
 
-class Held:
+class HeldFolder:
     """A folder by its descriptor. What is done to a name in it is done there, whatever becomes of the path."""
 
     __slots__ = ("handle",)
@@ -29,7 +29,7 @@ class Held:
     def __init__(self, handle: int) -> None:
         self.handle = handle
 
-    def __enter__(self) -> "Held":
+    def __enter__(self) -> "HeldFolder":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -38,13 +38,13 @@ class Held:
     def close(self) -> None:
         os.close(self.handle)
 
-    def enter(self, names: Iterable[str]) -> "Held":
+    def enter(self, names: Iterable[str]) -> "HeldFolder":
         """The folder some names further down; this one stays held."""
-        return Held(os.dup(self.handle)).leave_for(names)
+        return HeldFolder(os.dup(self.handle)).leave_for(names)
 
-    def leave_for(self, names: Iterable[str]) -> "Held":
+    def leave_for(self, names: Iterable[str]) -> "HeldFolder":
         """The folder some names further down; this one is let go."""
-        return Held(descend(self.handle, names))
+        return HeldFolder(descend(self.handle, names))
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
         """A descriptor of a file in the folder. A link is not followed, a pipe not waited for."""
@@ -85,9 +85,9 @@ class Held:
         """A second name for a file; unlike a rename, this fails if something has that name already."""
         os.link(name, other, src_dir_fd=self.handle, dst_dir_fd=self.handle, follow_symlinks=False)
 
-    def listable(self, name: str) -> "Held":
+    def listable(self, name: str) -> "HeldFolder":
         """A folder in this one, held so that it can be listed."""
-        return Held(os.open(name, _LISTABLE, dir_fd=self.handle))
+        return HeldFolder(os.open(name, _LISTABLE, dir_fd=self.handle))
 
     @contextmanager
     def entries(self) -> Iterator[list[os.DirEntry[str]]]:
@@ -125,7 +125,7 @@ class HeldFolders:
     """The folders used last, held for the next use; not so many that a large change runs out of descriptors."""
 
     def __init__(self) -> None:
-        self._held: dict[Path, Held] = {}
+        self._held: dict[Path, HeldFolder] = {}
 
     def __enter__(self) -> "HeldFolders":
         return self
@@ -134,7 +134,7 @@ class HeldFolders:
         while self._held:
             self._held.popitem()[1].close()
 
-    def hold(self, path: Path) -> Held:
+    def hold(self, path: Path) -> HeldFolder:
         held = self._held.pop(path, None) or hold(path)
         self._held[path] = held
         if len(self._held) > _MOST:

@@ -66,7 +66,7 @@ class JournalEntry:
         return cls(**known)
 
 
-class Ledger(Protocol):
+class CommandNotes(Protocol):
     """A folder for notes of what a command changes while it runs."""
 
     async def catch_up(self) -> object:
@@ -84,7 +84,7 @@ class Journal:
         self._folder = folder
         self._cap = cap
         self._pruned_at = 0
-        self.ledgers = set[Ledger]()
+        self.ledgers = set[CommandNotes]()
         """Those of the commands that run."""
         self.written = 0
         """Entries that were recorded since this was opened, of whatever session: whether anything is new."""

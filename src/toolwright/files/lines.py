@@ -27,7 +27,7 @@ class LineLimits:
 
 
 @record(slots=True, kw_only=True)
-class Window:
+class LineWindow:
     """The lines found, and why no more."""
 
     first: int
@@ -119,9 +119,9 @@ class LineReader:
     legacy: str = ""
     """The encoding of bytes that are not UTF-8, if known."""
 
-    def read(self, first: int, column: int = 1) -> Window:
+    def read(self, first: int, column: int = 1) -> LineWindow:
         """The lines from `first` on, each from `column` on (counted in characters), as far as the limits go."""
-        window = Window(first=first)
+        window = LineWindow(first=first)
         start = self.index.find(self.source, first)
         if start is not None:
             self.source.seek(start)
@@ -137,7 +137,7 @@ class LineReader:
             self.index.extend(self.source)
         return self.index.total or 1
 
-    def _collect(self, window: Window, column: int) -> None:
+    def _collect(self, window: LineWindow, column: int) -> None:
         pieces, room = _Pieces(self.source), self.limits.bytes + 1
         while len(window.lines) < self.limits.lines:
             raw = pieces.take(4 * self.limits.width)
@@ -154,7 +154,7 @@ class LineReader:
                 return
         window.stopped_by = "more"
 
-    def _long(self, text: str, pieces: "_Pieces", column: int, window: Window) -> str:
+    def _long(self, text: str, pieces: "_Pieces", column: int, window: LineWindow) -> str:
         """The part of a line to be shown, of which `text` is the beginning."""
         skip = column - 1
         while skip >= len(text) and not pieces.line_ended:
@@ -169,7 +169,7 @@ class LineReader:
         window.cut[window.next] = column + len(kept)
         return kept + "..."
 
-    def _decode(self, raw: bytes, window: Window) -> str:
+    def _decode(self, raw: bytes, window: LineWindow) -> str:
         try:
             return raw.decode()
         except UnicodeDecodeError:

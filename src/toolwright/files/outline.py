@@ -8,7 +8,7 @@ from dataclasses import field
 from pathlib import Path
 
 from toolwright.files.globs import Glob
-from toolwright.files.held import Held, hold, is_file, is_folder
+from toolwright.files.held import HeldFolder, hold, is_file, is_folder
 from toolwright.files.ignore import Ignore
 from toolwright.files.paths import resolve
 from toolwright.record import record
@@ -137,7 +137,7 @@ class _Reader:
     The one above the last is held: its neighbours come next.
     """
 
-    def __init__(self, top: Held, root: str) -> None:
+    def __init__(self, top: HeldFolder, root: str) -> None:
         self._top, self._root = top, root
         self._above, self._held = "", top
 
@@ -147,7 +147,7 @@ class _Reader:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def opened(self, real: str) -> Held:
+    def opened(self, real: str) -> HeldFolder:
         if f"{real}/" == self._root:
             return self._top.listable(".")
         above, _, name = real.rpartition("/")

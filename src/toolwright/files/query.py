@@ -56,7 +56,7 @@ class Matches(NamedTuple):
     """The first of them, each as `number:offset:text`."""
 
 
-class Run:
+class SearchRun:
     """One search under way. It can be ended from another thread, and notes what it had to leave out."""
 
     def __init__(self) -> None:

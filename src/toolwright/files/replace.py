@@ -11,7 +11,7 @@ from toolwright.errors import ToolError
 from toolwright.files.attributes import Attributes
 from toolwright.files.body import Body, Link, body_in
 from toolwright.files.disk import open_file, open_in, read_whole
-from toolwright.files.held import Held, HeldFolders
+from toolwright.files.held import HeldFolder, HeldFolders
 from toolwright.files.paths import Place
 from toolwright.record import record
 
@@ -50,7 +50,7 @@ class Handover:
 
 
 @record(slots=True, kw_only=True)
-class Replacement:
+class FileReplacement:
     """A change on its way to disk.
 
     An existing file is replaced by a twin of the same mode, owner and attributes. Where no such twin can be put
@@ -70,7 +70,7 @@ class Replacement:
     handover: Handover | None = None
 
     @classmethod
-    def of(cls, change: Change, folders: HeldFolders, handover: Handover | None = None) -> "Replacement":
+    def of(cls, change: Change, folders: HeldFolders, handover: Handover | None = None) -> "FileReplacement":
         """The file must still be what the change was made from, whoever was asked for permission in the meantime."""
         path = change.place.path
         temporary = path.with_name(f"{TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}")
@@ -170,7 +170,7 @@ class Replacement:
         """Remove the folders that the change has emptied."""
         self.folders.remove_empty(self.change.emptied)
 
-    def _folder(self) -> Held:
+    def _folder(self) -> HeldFolder:
         return self.folders.hold(self.path.parent)
 
     def _require_nothing(self) -> None:
@@ -233,7 +233,7 @@ class Replacement:
             self._folder().remove(self.temporary.name)
 
 
-def write_new(folder: Held, name: str, body: Body, attributes: Attributes | None, *, strict: bool) -> None:
+def write_new(folder: HeldFolder, name: str, body: Body, attributes: Attributes | None, *, strict: bool) -> None:
     """Make a file or link, safe on disk. Its attributes are on it before the first byte."""
     if isinstance(body, Link):
         folder.make_link(body.target, name)
@@ -249,7 +249,7 @@ def write_new(folder: Held, name: str, body: Body, attributes: Attributes | None
         os.close(handle)
 
 
-def write_in_place(folder: Held, name: str, data: bytes, inode: int = 0) -> None:
+def write_in_place(folder: HeldFolder, name: str, data: bytes, inode: int = 0) -> None:
     """Overwrite a file from its start and cut it only at the end, so that a crash leaves something recognisable."""
     handle = folder.open(name, os.O_WRONLY)
     try:

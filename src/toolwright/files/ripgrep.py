@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from toolwright.errors import ToolError
-from toolwright.files.query import COUNTED, LINES, Matches, PatternError, Query, Run
+from toolwright.files.query import COUNTED, LINES, Matches, PatternError, Query, SearchRun
 from toolwright.process.running.child import Child
 
 _CHUNK = 256 * 1024
@@ -45,14 +45,14 @@ class Ripgrep:
         self.small: set[Path] = set()
         """Folders whose last search was so short that the next one does without threads."""
 
-    def files(self, folder: Path, run: Run, *, ignored: bool) -> Iterator[str]:
+    def files(self, folder: Path, run: SearchRun, *, ignored: bool) -> Iterator[str]:
         rest = b""
         for chunk in self._output(["--files", "--null", *_scope(ignored=ignored), "./"], folder, run):
             *names, rest = (rest + chunk).split(b"\0")
             for name in names:
                 yield os.fsdecode(name[2:])
 
-    def matches(self, query: Query, run: Run) -> Iterator[Matches]:
+    def matches(self, query: Query, run: SearchRun) -> Iterator[Matches]:
         arguments = [
             *("--heading", "--null", "--line-number", "--byte-offset", "--with-filename", "--color=never"),
             *(f"--max-count={COUNTED}", f"--max-columns={_LONG_LINE}", "--max-columns-preview"),
@@ -65,7 +65,7 @@ class Ripgrep:
         ]
         yield from _read_blocks(self._output(arguments, query.base, run, query.pattern))
 
-    def _output(self, arguments: list[str], folder: Path, run: Run, pattern: str = "") -> Iterator[bytes]:
+    def _output(self, arguments: list[str], folder: Path, run: SearchRun, pattern: str = "") -> Iterator[bytes]:
         began = time.monotonic()
         process = self._start([*(["--threads=1"] if folder in self.small else []), *arguments], folder)
         with process, run.killing(process.kill):

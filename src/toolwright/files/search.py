@@ -13,7 +13,7 @@ from toolwright.files.check import Check, FoundLine
 from toolwright.files.globs import literal_folders, parse_glob
 from toolwright.files.ignore import Ignore
 from toolwright.files.newest import Dated, Newest
-from toolwright.files.query import COUNTED, Matches, Query, Run
+from toolwright.files.query import COUNTED, Matches, Query, SearchRun
 from toolwright.files.ripgrep import Ripgrep, find_ripgrep
 from toolwright.record import record
 
@@ -87,7 +87,7 @@ async def find_files(
         return FilesFound(paths=(), total=0, complete=True)
     prefix = "/".join((*folders, ""))
 
-    def search(run: Run) -> FilesFound:
+    def search(run: SearchRun) -> FilesFound:
         newest = Newest[None](str(folder), limit, shown)
         for path in (ripgrep or _installed()).files(start, run, ignored=ignored):
             if (glob is None or glob.selects(prefix + path)) and wanted(prefix + path):
@@ -115,7 +115,7 @@ async def find_lines(
     if _is_binary(query.base / query.start):
         return LinesFound(binary=True)
 
-    def search(run: Run) -> LinesFound:
+    def search(run: SearchRun) -> LinesFound:
         newest = Newest[Matches](str(query.base), LIMIT, readable)
         exact = True
         for matches in (ripgrep or _installed()).matches(query, run):
@@ -153,9 +153,9 @@ def _installed() -> Ripgrep:
     return _ripgrep(program)
 
 
-async def _in_thread(search: Callable[[Run], T], seconds: float) -> T:
+async def _in_thread(search: Callable[[SearchRun], T], seconds: float) -> T:
     """Run a search in a thread. A caller that stops waiting, for whatever reason, ends it."""
-    run = Run()
+    run = SearchRun()
     timer = asyncio.get_running_loop().call_later(seconds, run.end)
     try:
         return await asyncio.to_thread(search, run)

@@ -7,7 +7,7 @@ from toolwright.record import record
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class State:
+class SeenState:
     """The state of a file when a session last read or wrote it."""
 
     stamp: Stamp

@@ -28,7 +28,7 @@ Stamp = tuple[int, int]
 
 
 @record(frozen=True, slots=True)
-class Look:
+class FileLook:
     """A file or link at one moment."""
 
     name: str | None
@@ -41,7 +41,7 @@ class Snapshot:
     """Files as they were before a command. The contents are kept already; only what changed is written down."""
 
     journal: Journal
-    before: dict[Path, Look] = field(default_factory=dict[Path, Look])
+    before: dict[Path, FileLook] = field(default_factory=dict[Path, FileLook])
     unkept: dict[Worth, dict[Path, Stamp]] = field(default_factory=dict[Worth, "dict[Path, Stamp]"])
     """Files that there was no room for."""
     _of_git: set[Path] = field(default_factory=set[Path])
@@ -87,13 +87,13 @@ class Snapshot:
         if isinstance(body, bytes):
             self._kept += len(body)
             self.journal.images.keep(body)
-        self.before[path] = Look(name_of(body), attributes)
+        self.before[path] = FileLook(name_of(body), attributes)
         if worth is Worth.GITS:
             self._of_git.add(path)
 
     def record_changes(self, *, session_id: str, call_id: str) -> list[Path]:
         """Write down what is different now; the files that are. What git has written is not for us to undo."""
-        looked = {**self.before, **dict.fromkeys(self._below_new_folders(), Look(None, None))}
+        looked = {**self.before, **dict.fromkeys(self._below_new_folders(), FileLook(None, None))}
         changes = ((path, _changed(path, look, call_id)) for path, look in looked.items())
         entries = [entry for path, entry in changes if entry and not (path in self._of_git and entry.after is not None)]
         if entries:
@@ -125,7 +125,7 @@ def _inside(folders: Iterable[Path], names: Iterable[str]) -> Iterator[Path]:
     return (folder / name for name in names for folder in there)
 
 
-def _changed(path: Path, look: Look, call_id: str) -> JournalEntry | None:
+def _changed(path: Path, look: FileLook, call_id: str) -> JournalEntry | None:
     try:
         body, attributes = _look(path, MOST_BYTES)
     except OSError:

@@ -22,7 +22,7 @@ from toolwright.files.lock import Locks
 from toolwright.files.paths import Place, Tree
 from toolwright.files.pending import PendingWrites
 from toolwright.files.replace import Change, Handover
-from toolwright.files.seen import State
+from toolwright.files.seen import SeenState
 from toolwright.files.text import Text, decode
 from toolwright.files.view import WHOLE, Viewer
 from toolwright.record import record
@@ -124,7 +124,7 @@ class Files:
         """The program that holds files open, if there is one: it is asked for their texts, and writes them."""
         self.viewer = Viewer(indexes=LineIndexes(), legacy=encoding)
         self.journal = Journal(data / "undo")
-        self._seen: dict[str, dict[Path, State]] = {}
+        self._seen: dict[str, dict[Path, SeenState]] = {}
         """By session and name. A link and its target are two names; folders are canonical."""
         self._locks = Locks(data / "locks")
         pending = PendingWrites(data / "pending", self.journal.images, self._locks)
@@ -173,7 +173,7 @@ class Files:
         if stamp is None:
             # Whether it is the stamp of that content cannot be told from here, so the hash has to decide.
             stamp = replace(Stamp.of(place.path.stat()), settled=False)
-        self._seen.setdefault(session_id, {})[place.name] = State(stamp=stamp, digest=digest, whole=whole)
+        self._seen.setdefault(session_id, {})[place.name] = SeenState(stamp=stamp, digest=digest, whole=whole)
 
     def require_read(self, session_id: str, content: Content) -> None:
         """Raise a ToolError unless the session knows this content: `unread` or `stale`."""
@@ -184,7 +184,7 @@ class Files:
         if not seen.fits(content.stamp, lambda: content.digest):
             raise ToolError(f"{path} has changed since it was read. Read it again before changing it.", "stale")
 
-    def seen(self, session_id: str) -> dict[Path, State]:
+    def seen(self, session_id: str) -> dict[Path, SeenState]:
         """Return the states of files that a session knows, by their names."""
         return dict(self._seen.get(session_id, {}))
 
@@ -192,7 +192,7 @@ class Files:
         """Remember what a session has seen elsewhere, in a copy of the same folder."""
         with suppress(OSError):
             stamp = replace(Stamp.of(name.stat()), settled=False)
-            self._seen.setdefault(session_id, {})[name] = State(stamp=stamp, digest=digest, whole=whole)
+            self._seen.setdefault(session_id, {})[name] = SeenState(stamp=stamp, digest=digest, whole=whole)
 
     def read_in_part(self, session_id: str, place: Place) -> bool:
         """Tell whether a session has seen only some lines of a file."""

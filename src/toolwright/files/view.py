@@ -6,7 +6,7 @@ from io import BytesIO, FileIO
 
 from toolwright.errors import ToolError
 from toolwright.files.disk import Stamp, digest_of, digest_of_file, read_some, read_whole
-from toolwright.files.lines import LineIndex, LineIndexes, LineLimits, LineReader, Window
+from toolwright.files.lines import LineIndex, LineIndexes, LineLimits, LineReader, LineWindow
 from toolwright.files.paths import Place
 from toolwright.files.text import SAMPLE, detect
 from toolwright.record import record
@@ -16,10 +16,10 @@ WHOLE = 4 * 1024 * 1024
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class View:
+class FileView:
     """Lines of a file, and by what its content can be known again."""
 
-    window: Window
+    window: LineWindow
     stamp: Stamp
     digest: str
     """Hash of the whole content; empty for a large file, which its stamp alone identifies."""
@@ -42,7 +42,7 @@ class Viewer:
         first: int,
         column: int,
         stamp: Stamp | None = None,
-    ) -> View:
+    ) -> FileView:
         """The lines from `first` on. ToolError if the file is not text. What is in memory alone needs a `stamp`."""
         stamp = stamp or Stamp.of(os.fstat(file.fileno()))
         data = read_some(place, file, -1 if stamp.size <= WHOLE else SAMPLE)
@@ -54,27 +54,27 @@ class Viewer:
             data = read_whole(place, file)
         if stamp.size <= WHOLE or encoding != "utf-8":
             if (window := _at_a_glance(data, encoding, limits, first, column)) is not None:
-                return View(window=window, stamp=stamp, digest=digest_of(data), encoding=encoding)
+                return FileView(window=window, stamp=stamp, digest=digest_of(data), encoding=encoding)
             body = BytesIO(_as_utf8(data[len(mark) :], encoding))
             reader = LineReader(source=body, index=LineIndex(), limits=limits, legacy=self.legacy)
             window = reader.read(first, column)
             window.total = reader.count()
-            return View(window=window, stamp=stamp, digest=digest_of(data), encoding=encoding)
+            return FileView(window=window, stamp=stamp, digest=digest_of(data), encoding=encoding)
         index = self.indexes.of(place.path, stamp, len(mark))
         window = LineReader(source=file, index=index, limits=limits, legacy=self.legacy).read(first, column)
         # A file written a moment ago may be written again without its times telling; only its content is proof then.
         digest = "" if stamp.settled else digest_of_file(file)
-        return View(window=window, stamp=stamp, digest=digest, encoding=encoding)
+        return FileView(window=window, stamp=stamp, digest=digest, encoding=encoding)
 
 
-def _at_a_glance(data: bytes, encoding: str, limits: LineLimits, first: int, column: int) -> Window | None:
+def _at_a_glance(data: bytes, encoding: str, limits: LineLimits, first: int, column: int) -> LineWindow | None:
     """All lines of a file that is shown whole, as most are; None if there is anything to weigh."""
     if encoding != "utf-8" or first != 1 or column != 1 or len(data) > limits.bytes or not data.isascii():
         return None
     lines = data.decode("ascii").split("\n")
     if b"\r" in data or len(lines) > limits.lines or len(max(lines, key=len)) > limits.width:
         return None
-    return Window(first=1, lines=lines, total=len(lines))
+    return LineWindow(first=1, lines=lines, total=len(lines))
 
 
 def _as_utf8(body: bytes, encoding: str) -> bytes:

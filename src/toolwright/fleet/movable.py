@@ -20,7 +20,7 @@ from toolwright.evaluate.running import Course, run_in_copy, worker_name
 from toolwright.evaluate.tasks import Task
 from toolwright.extension import Hook
 from toolwright.files.disk import Stamp, digest_of_file
-from toolwright.files.seen import State
+from toolwright.files.seen import SeenState
 from toolwright.fleet.folders import Look, TooLarge, apply, changes, look_at, pack, unpack
 from toolwright.fleet.recorder import Recorder, restore
 from toolwright.fleet.saved import Saved, Step
@@ -87,7 +87,7 @@ class MovableRun:
         self._started = time.monotonic()
         self._steps = self.saved.steps if self.saved else 0
         self._look: Look = {}
-        self._seen: dict[Path, State] = {}
+        self._seen: dict[Path, SeenState] = {}
         self._last = ""
         """The newest reply that is saved."""
         self._rewound = self.saved is None
@@ -252,7 +252,7 @@ def _last_finished(session: Session) -> str:
     return next((info.id for info in replies if info.time.completed is not None), "")
 
 
-def _digest(name: Path, state: State) -> str:
+def _digest(name: Path, state: SeenState) -> str:
     """The hash of a file that was too large to be hashed in passing, if it is still the same."""
     try:
         with name.open("rb", buffering=0) as file:

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
 from toolwright.files.attributes import Attributes
-from toolwright.files.held import Held, hold
+from toolwright.files.held import HeldFolder, hold
 from toolwright.files.store import Commit
 from toolwright.files.text import decode
 from toolwright.format.registry import Chooser, WantedFormatter
@@ -204,7 +204,7 @@ def _restore(path: Path, before: FormattingState, data: bytes) -> None:
                 before.attributes.give(file.fileno(), strict=False)
 
 
-def _make_room(folder: Held, name: str, before: FormattingState) -> None:
+def _make_room(folder: HeldFolder, name: str, before: FormattingState) -> None:
     """Remove what is no plain file of a sensible size, and make the file one that we may write."""
     if not folder.has(name):
         return
@@ -217,7 +217,7 @@ def _make_room(folder: Held, name: str, before: FormattingState) -> None:
         os.chmod(name, before.attributes.mode | stat.S_IRUSR | stat.S_IWUSR, dir_fd=folder.handle)
 
 
-def _put_back(folder: Held, name: str, held: int) -> None:
+def _put_back(folder: HeldFolder, name: str, held: int) -> None:
     """Put the file itself back in its place if it has other names, which another file there would leave behind."""
     status = os.fstat(held)
     if not status.st_nlink or (folder.has(name) and os.path.samestat(status, folder.status(name))):

@@ -15,13 +15,13 @@ from toolwright.errors import ToolError
 from toolwright.files.buffers import UNSAVED
 from toolwright.files.disk import open_file, read_some, read_whole, size_of
 from toolwright.files.held import hold, is_folder
-from toolwright.files.lines import LineLimits, Window
+from toolwright.files.lines import LineLimits, LineWindow
 from toolwright.files.media import DOCUMENT, NAMES, fit, kind_of
 from toolwright.files.paths import Place
 from toolwright.files.pdf import page_range, read_pages
 from toolwright.files.store import LARGE, Files
 from toolwright.files.text import SAMPLE, detect
-from toolwright.files.view import View
+from toolwright.files.view import FileView
 from toolwright.functions.signature import Field
 from toolwright.tools._shown_names import ShownNames
 
@@ -93,7 +93,7 @@ def _opened(place: Place) -> FileIO:
     return open_file(place, missing="not_found")
 
 
-def _lines_result(place: Place, view: View, form: Form) -> Result:
+def _lines_result(place: Place, view: FileView, form: Form) -> Result:
     window = view.window
     after = window.first + len(window.lines)
     mark = "{}: {}" if form == "path" else "{:05d}| {}"
@@ -116,7 +116,7 @@ def _lines_result(place: Place, view: View, form: Form) -> Result:
     return Result(output, title=place.relative, metadata=metadata, truncated=window.stopped_by != "end")
 
 
-def _trailer(window: Window, after: int) -> str:
+def _trailer(window: LineWindow, after: int) -> str:
     """Tell what ended the reading, and how to go on: `after` is the first line not shown."""
     last, total = after - 1, "" if window.total is None else f" of {window.total}"
     lines = "1 line" if window.total == 1 else f"{window.total} lines"
@@ -129,7 +129,7 @@ def _trailer(window: Window, after: int) -> str:
     return f"End of file: total {lines}."
 
 
-def _remarks(view: View) -> list[str]:
+def _remarks(view: FileView) -> list[str]:
     """Return remarks on what the lines themselves do not tell."""
     window, remarks = view.window, list[str]()
     if window.cut:

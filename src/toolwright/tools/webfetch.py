@@ -45,7 +45,7 @@ async def webfetch(
 ) -> Result:
     """Fetch what is at an address."""
     # What it takes to fetch a page is loaded for the first one, not for a list of the tools.
-    from toolwright.files.query import Run
+    from toolwright.files.query import SearchRun
     from toolwright.web.fetch import Fetcher
     from toolwright.web.shown import show
     from toolwright.web.urls import parse_url
@@ -62,7 +62,7 @@ async def webfetch(
         admit=lambda hop: _admit(ctx, hop, address if hop == start else str(hop)),
     )
     limits = ctx.use(Truncator).limits_for("webfetch", ctx.agent)
-    run = Run()
+    run = SearchRun()
     try:
         content = await asyncio.to_thread(show, page, format, lambda text: cut(text, limits) is None, run)
     finally:

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from toolwright.errors import ToolError
-from toolwright.files.query import Run
+from toolwright.files.query import SearchRun
 from toolwright.process.running.child import Child
 from toolwright.web.convert import Fits, Form, convert
 
@@ -27,7 +27,7 @@ convert_for_parent()
 """
 
 
-def converted(html: str, form: Form, base: str, fits: Fits = lambda _: True, run: Run | None = None) -> str:
+def converted(html: str, form: Form, base: str, fits: Fits = lambda _: True, run: SearchRun | None = None) -> str:
     """The page as text, as `convert` makes it, or a ToolError if it takes too long. It ends with the run."""
     if len(html) <= LARGE:
         return convert(html, form, base, fits)
@@ -36,7 +36,7 @@ def converted(html: str, form: Form, base: str, fits: Fits = lambda _: True, run
     sent = json.dumps([form, base, SECONDS]).encode() + b"\n" + html.encode("utf-8", "surrogatepass")
     try:
         child = Child(argv, takes_input=True)
-        with (run or Run()).killing(child.kill):
+        with (run or SearchRun()).killing(child.kill):
             told: Any = json.loads(child.finish(sent, LONGEST).out)
     except (OSError, TimeoutError, ValueError) as error:
         problem = f"Turning {base} into {form} takes more time or memory than any real page does. Use format html."

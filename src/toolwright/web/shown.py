@@ -5,7 +5,7 @@ from typing import Literal
 from toolwright.errors import ToolError
 from toolwright.files.media import fit, kind_of
 from toolwright.files.pdf import read_pages
-from toolwright.files.query import Run
+from toolwright.files.query import SearchRun
 from toolwright.record import record
 from toolwright.web.apart import LARGE, converted
 from toolwright.web.charsets import decode, is_text
@@ -30,7 +30,7 @@ class Shown:
     """A picture or document that goes with it."""
 
 
-def show(page: Page, form: Format, fits: Fits, run: Run | None = None) -> Shown:
+def show(page: Page, form: Format, fits: Fits, run: SearchRun | None = None) -> Shown:
     """The page, if the server gave it; otherwise a ToolError with what it said instead."""
     if not 200 <= page.status < 300:
         raise _refusal(page)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
 from toolwright.calls.request import PathPattern, Request
-from toolwright.files.captured import Outcome
+from toolwright.files.captured import CaptureOutcome
 from toolwright.files.paths import Tree
 from toolwright.files.precious import Worth
 from toolwright.files.snapshot import Snapshot
@@ -57,7 +57,7 @@ async def losses(snapshot: Snapshot) -> list[str]:
     return notes
 
 
-def unkept(outcome: Outcome, tree: Tree) -> Iterator[str]:
+def unkept(outcome: CaptureOutcome, tree: Tree) -> Iterator[str]:
     """Return the sentences about what a command has changed that undo does not restore."""
     if outcome.failure:
         yield f"what this changed cannot be undone: {outcome.failure}. Tell the user"
