@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolwright.network.destination import Destination
-from toolwright.network.door import Door
+from toolwright.network.door import NetworkDoor
 from toolwright.network.gatekeeper import Permit
 from toolwright.network.outward import Outward
 from toolwright.network.relay import Traffic
@@ -135,7 +135,7 @@ async def _bytes(scopes: Scopes) -> None:
     serving = multiprocessing.get_context("fork").Process(target=_serve, args=(server,), daemon=True)
     serving.start()
     port = server.getsockname()[1]
-    space, door = await Space.make(scopes), Door(Opened(port))
+    space, door = await Space.make(scopes), NetworkDoor(Opened(port))
     served = await door.serve(space.sockets, LetsAll())
     ways: dict[str, Callable[[], Sequence[str]]] = {
         "directly": lambda: ("127.0.0.1", str(port), "direct"),

@@ -236,9 +236,9 @@ class Services:
     @cached_property
     def known_destinations(self) -> "KnownDestinations":
         """Where the user's own clients reach, for which nobody is asked."""
-        from toolwright.network.clients import KnownDestinations, Surroundings
+        from toolwright.network.clients import ClientSurroundings, KnownDestinations
 
-        around = Surroundings(
+        around = ClientSurroundings(
             root=self.files.tree.root,
             home=self.folders.home,
             environment=self.environment,
@@ -268,7 +268,7 @@ class Services:
     def networks(self) -> "Networks":
         """The networks of sessions whose rules speak of destinations."""
         from toolwright.network.keys import Keys
-        from toolwright.network.logins import Logins
+        from toolwright.network.logins import LoginSockets
         from toolwright.network.outward import Outward
         from toolwright.network.sessions import Networks
         from toolwright.network.ssh_agent import Machine
@@ -277,7 +277,9 @@ class Services:
         scopes, known, jobs = self.scopes, self.known_destinations, self.jobs
         keys = Keys(self.settings.sandbox.keys, self.environment)
         outward = Outward(self.environment)
-        logins = Logins(Machine(home=self.folders.home, environment=self.environment, lookup=self.lookup), self.sandbox)
+        logins = LoginSockets(
+            Machine(home=self.folders.home, environment=self.environment, lookup=self.lookup), self.sandbox
+        )
         return self.closing(Networks(scopes, known.all, self.folders.state, outward, keys, jobs.spaces, logins))
 
     async def network_problem(self) -> str:

@@ -15,8 +15,8 @@ from tests.process.shell_session import ShellSession, open_shell
 from toolwright.errors import ToolError
 from toolwright.network.destination import Destination
 from toolwright.network.keys import Keys
-from toolwright.network.known import Known
-from toolwright.network.logins import Logins
+from toolwright.network.known import KnownDestination
+from toolwright.network.logins import LoginSockets
 from toolwright.network.outward import Outward, Unreachable
 from toolwright.network.sessions import Networks
 from toolwright.network.ssh_agent import Machine
@@ -58,7 +58,7 @@ async def open_network(
     *rules: Rule,
     rung: Rung = "bubblewrap",
     replies: Sequence[str] = (),
-    known: Sequence[Known] = (),
+    known: Sequence[KnownDestination] = (),
     world: Outward | None = None,
     reveal: tuple[str, ...] = (),
     capture: bool = True,
@@ -66,7 +66,7 @@ async def open_network(
 ) -> AsyncIterator[ShellSession]:
     """A shell in a sandbox whose commands are held to rules about destinations."""
 
-    async def all_known() -> list[Known]:
+    async def all_known() -> list[KnownDestination]:
         return list(known)
 
     settings = SandboxSettings(mode="landlock" if rung == "gate" else rung, reveal=reveal, capture=capture)
@@ -90,7 +90,7 @@ async def open_network(
             world or Elsewhere(),
             keys,
             shell.jobs.spaces,
-            Logins(machine, shell.sandbox),
+            LoginSockets(machine, shell.sandbox),
         )
         setattr(shell.workspace, "networks", networks)  # noqa: B010 - it takes the place of a property
         try:

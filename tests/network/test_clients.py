@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from toolwright.network import clients
-from toolwright.network.clients import Surroundings, ask_clients
+from toolwright.network.clients import ClientSurroundings, ask_clients
 from toolwright.network.destination import Destination
-from toolwright.network.known import Known
+from toolwright.network.known import KnownDestination
 from toolwright.process.programs.lookup import Lookup
 from toolwright.process.running.child import run_child_sync
 
@@ -36,9 +36,9 @@ class Machine:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
 
-    def asked(self, *writable: Path, **variables: str) -> list[Known]:
+    def asked(self, *writable: Path, **variables: str) -> list[KnownDestination]:
         """Ask all of them, with places where commands write."""
-        around = Surroundings(
+        around = ClientSurroundings(
             root=self.root,
             home=self.home,
             environment={"PATH": f"{self.bin}:/usr/bin:/bin", "HOME": str(self.home), **variables},

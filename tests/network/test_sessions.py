@@ -15,7 +15,7 @@ from toolwright.machine.folders import Folders
 from toolwright.machine.own_ports import listen
 from toolwright.network.destination import Destination
 from toolwright.network.keys import Keys
-from toolwright.network.known import Known
+from toolwright.network.known import KnownDestination
 from toolwright.network.outward import Outward, closed
 from toolwright.permission.rules import Rule
 from toolwright.process.sandbox.sandbox import SandboxSettings
@@ -167,7 +167,7 @@ for one in all: one.join()
 
 
 async def test_what_a_client_of_the_user_is_set_up_with_is_not_asked_about(project: Path, world: Elsewhere) -> None:
-    known = [Known(destination=Destination("shop.test", 80), client="pip", setting="index-url")]
+    known = [KnownDestination(destination=Destination("shop.test", 80), client="pip", setting="index-url")]
     async with serving(greet) as port, open_network(project, ASKS, known=known, world=world) as shell:
         world.ports["shop.test:80"] = port
         assert (await shell.bash(GET)).output == "GET /a?b HTTP/1.1 Host: shop.test\n"
@@ -177,7 +177,7 @@ async def test_what_a_client_of_the_user_is_set_up_with_is_not_asked_about(proje
 async def test_a_rule_that_names_a_host_goes_before_what_a_client_is_set_up_with(
     project: Path, world: Elsewhere
 ) -> None:
-    known = [Known(destination=Destination("shop.test", 80), client="pip", setting="index-url")]
+    known = [KnownDestination(destination=Destination("shop.test", 80), client="pip", setting="index-url")]
     async with open_network(project, ASKS, Rule("network", "shop.test", "ask"), known=known, world=world) as shell:
         await shell.bash(GET)
         assert len(shell.user.questions) == 1
@@ -206,7 +206,7 @@ async def test_sending_much_to_what_a_client_is_set_up_with_is_asked_about_once(
         writer.write(b"thanks")
         writer.close()
 
-    known = [Known(destination=Destination("shop.test", 443), client="npm", setting="registry")]
+    known = [KnownDestination(destination=Destination("shop.test", 443), client="npm", setting="registry")]
     (project / "upload.py").write_text(UPLOAD)
     async with (
         serving(read_all) as port,

@@ -6,13 +6,13 @@ import pytest
 
 from toolwright.agents import Agent, RuledAgent
 from toolwright.network.destination import EVERY_DESTINATION, Destination
-from toolwright.network.known import Known, Level
+from toolwright.network.known import KnownDestination, Level
 from toolwright.network.names import MOST, GivenAddresses
 from toolwright.network.proxying import Malformed, _authority
 from toolwright.network.verdict import (
     MOST_PORTS,
     Action,
-    Verdict,
+    NetworkVerdict,
     is_by_destination,
     local_ports,
     local_verdict,
@@ -28,8 +28,8 @@ def ruled(rules: Mapping[str, Action]) -> RuledAgent:
     return RuledAgent(Agent(name="build"), Policy("build", (Layer("user", own),)))
 
 
-def known(destination: Destination, level: Level = "user") -> list[Known]:
-    return [Known(destination=destination, client="git", setting="remote", level=level)]
+def known(destination: Destination, level: Level = "user") -> list[KnownDestination]:
+    return [KnownDestination(destination=destination, client="git", setting="remote", level=level)]
 
 
 HOST = Destination("shop.test", 443)
@@ -39,26 +39,31 @@ ODD = Destination("shop.test", 8080)
 @pytest.mark.parametrize(
     ("rules", "destination", "level", "verdict"),
     [
-        ({"*": "ask"}, HOST, None, Verdict(action="ask")),
-        ({"*": "deny"}, HOST, "user", Verdict(action="deny")),
-        ({"*": "ask"}, HOST, "user", Verdict(action="allow", named=True, source="git")),
-        ({"*": "ask"}, HOST, "project", Verdict(action="allow", named=False, source="git")),
-        ({"*": "allow"}, HOST, None, Verdict(action="allow", named=False)),
-        ({"*": "allow"}, HOST, "user", Verdict(action="allow", named=True)),
-        ({"*": "allow"}, HOST, "project", Verdict(action="allow", named=False)),
-        ({"*": "ask", "shop.test": "allow"}, HOST, None, Verdict(action="allow", named=True)),
-        ({"*": "ask", "*.test": "allow"}, HOST, None, Verdict(action="allow", named=False)),
-        ({"*": "ask", "other.test": "allow", "*.test": "allow"}, HOST, None, Verdict(action="allow", named=False)),
-        ({"*": "allow", "shop.test": "ask"}, HOST, "user", Verdict(action="ask")),
-        ({"*": "allow", "shop.test": "ask"}, HOST, "project", Verdict(action="ask")),
-        ({"*": "ask", "shop.test": "allow"}, ODD, None, Verdict(action="ask")),
-        ({"*": "ask", "shop.test:8080": "allow"}, ODD, None, Verdict(action="allow", named=True)),
-        ({"*": "ask", "shop.test:80*": "allow"}, ODD, None, Verdict(action="allow", named=True)),
-        ({"*": "allow", "shop.test:9": "allow"}, ODD, None, Verdict(action="allow", named=False)),
+        ({"*": "ask"}, HOST, None, NetworkVerdict(action="ask")),
+        ({"*": "deny"}, HOST, "user", NetworkVerdict(action="deny")),
+        ({"*": "ask"}, HOST, "user", NetworkVerdict(action="allow", named=True, source="git")),
+        ({"*": "ask"}, HOST, "project", NetworkVerdict(action="allow", named=False, source="git")),
+        ({"*": "allow"}, HOST, None, NetworkVerdict(action="allow", named=False)),
+        ({"*": "allow"}, HOST, "user", NetworkVerdict(action="allow", named=True)),
+        ({"*": "allow"}, HOST, "project", NetworkVerdict(action="allow", named=False)),
+        ({"*": "ask", "shop.test": "allow"}, HOST, None, NetworkVerdict(action="allow", named=True)),
+        ({"*": "ask", "*.test": "allow"}, HOST, None, NetworkVerdict(action="allow", named=False)),
+        (
+            {"*": "ask", "other.test": "allow", "*.test": "allow"},
+            HOST,
+            None,
+            NetworkVerdict(action="allow", named=False),
+        ),
+        ({"*": "allow", "shop.test": "ask"}, HOST, "user", NetworkVerdict(action="ask")),
+        ({"*": "allow", "shop.test": "ask"}, HOST, "project", NetworkVerdict(action="ask")),
+        ({"*": "ask", "shop.test": "allow"}, ODD, None, NetworkVerdict(action="ask")),
+        ({"*": "ask", "shop.test:8080": "allow"}, ODD, None, NetworkVerdict(action="allow", named=True)),
+        ({"*": "ask", "shop.test:80*": "allow"}, ODD, None, NetworkVerdict(action="allow", named=True)),
+        ({"*": "allow", "shop.test:9": "allow"}, ODD, None, NetworkVerdict(action="allow", named=False)),
     ],
 )
 def test_the_last_rule_decides_and_only_the_users_word_opens_private_addresses(
-    rules: dict[str, Action], destination: Destination, level: Level | None, verdict: Verdict
+    rules: dict[str, Action], destination: Destination, level: Level | None, verdict: NetworkVerdict
 ) -> None:
     assert verdict_on(destination, ruled(rules), known(destination, level) if level else ()) == verdict
 
@@ -86,7 +91,7 @@ def test_what_holds_before_anybody_has_said_anything_holds_commands_and_one_allo
 def test_a_service_of_this_machine_is_opened_by_its_very_port_alone() -> None:
     agent = ruled({"*": "allow", "localhost": "allow", "localhost:54*": "allow", "127.0.0.1:5432": "allow"})
     assert local_ports(agent) == [5432]
-    assert local_verdict(5432, agent) == Verdict(action="allow", named=True)
+    assert local_verdict(5432, agent) == NetworkVerdict(action="allow", named=True)
     assert local_verdict(5433, agent).action == "deny"
     closed = ruled({"localhost:5432": "allow", "*": "deny", "localhost:0": "allow", "localhost:65536": "allow"})
     assert local_ports(closed) == []

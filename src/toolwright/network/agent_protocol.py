@@ -19,7 +19,7 @@ _NAMED: Final = b"SSHSIG"
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AgentRequest:
     """A request in a message to the agent."""
 
     kind: Literal["list", "bind", "log in", "sign for git", "other"]
@@ -29,15 +29,15 @@ class Asked:
     """Of a binding and of a login: the session that it is for."""
 
 
-OTHER: Final = Asked(kind="other")
+OTHER: Final = AgentRequest(kind="other")
 
 
-def read_message(body: bytes) -> Asked:
+def read_message(body: bytes) -> AgentRequest:
     """Read a message without its length."""
     try:
         match body[0]:
             case 11:
-                return Asked(kind="list")
+                return AgentRequest(kind="list")
             case 13:
                 return _to_sign(body)
             case 27:
@@ -48,7 +48,7 @@ def read_message(body: bytes) -> Asked:
         return OTHER
 
 
-def _binding(body: bytes) -> Asked:
+def _binding(body: bytes) -> AgentRequest:
     name, at = _read_string(body, 1)
     if name != BINDING:
         return OTHER
@@ -56,17 +56,17 @@ def _binding(body: bytes) -> Asked:
     session, at = _read_string(body, at)
     _, at = _read_string(body, at)
     # A connection that is handed on to another machine is not for the host that it is bound to.
-    return Asked(kind="bind", host_key=host_key, session=session) if body[at] == 0 else OTHER
+    return AgentRequest(kind="bind", host_key=host_key, session=session) if body[at] == 0 else OTHER
 
 
-def _to_sign(body: bytes) -> Asked:
+def _to_sign(body: bytes) -> AgentRequest:
     _, at = _read_string(body, 1)
     data, _ = _read_string(body, at)
     if data.startswith(_NAMED):
         namespace, _ = _read_string(data, len(_NAMED))
-        return Asked(kind="sign for git") if namespace == b"git" else OTHER
+        return AgentRequest(kind="sign for git") if namespace == b"git" else OTHER
     session, at = _read_string(data, 0)
-    return Asked(kind="log in", session=session) if data[at] == _LOGIN else OTHER
+    return AgentRequest(kind="log in", session=session) if data[at] == _LOGIN else OTHER
 
 
 def _read_string(data: bytes, at: int) -> tuple[bytes, int]:

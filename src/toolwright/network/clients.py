@@ -14,7 +14,7 @@ from typing import Any
 
 from toolwright.machine.plain_files import read_start
 from toolwright.network.destination import Destination
-from toolwright.network.known import Known, Level
+from toolwright.network.known import KnownDestination, Level
 from toolwright.process.programs.lookup import Lookup
 from toolwright.process.running.child import run_child
 from toolwright.protocols.json_text import read_json
@@ -27,7 +27,7 @@ LARGEST = 1_000_000
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class ClientSurroundings:
     """Surroundings of the clients that are asked."""
 
     root: Path
@@ -41,11 +41,11 @@ class Surroundings:
 class KnownDestinations:
     """Destinations that the clients name, asked once and when first wanted; one for each workspace."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: ClientSurroundings) -> None:
         self._around = around
-        self._asked: asyncio.Task[list[Known]] | None = None
+        self._asked: asyncio.Task[list[KnownDestination]] | None = None
 
-    async def all(self) -> list[Known]:
+    async def all(self) -> list[KnownDestination]:
         """Return all there are."""
         if self._asked is None:
             self._asked = asyncio.ensure_future(ask_clients(self._around))
@@ -58,16 +58,23 @@ class KnownDestinations:
             await asyncio.wait([self._asked])
 
 
-async def ask_clients(around: Surroundings) -> list[Known]:
+async def ask_clients(around: ClientSurroundings) -> list[KnownDestination]:
     """Ask all clients that are installed, side by side. One that fails or takes too long has nothing to say."""
-    asked: list[Callable[[Surroundings], Awaitable[list[Known]]]] = [_pip, _npm, _go, _gem, _maven, _git]
+    asked: list[Callable[[ClientSurroundings], Awaitable[list[KnownDestination]]]] = [
+        _pip,
+        _npm,
+        _go,
+        _gem,
+        _maven,
+        _git,
+    ]
     answers = await asyncio.gather(*(ask(around) for ask in asked))
     destinations = [one for answer in answers for one in answer]
     destinations += await asyncio.to_thread(lambda: [*_uv(around), *_cargo(around), *_yarn(around), *_apt(around)])
     return list({(one.destination, one.client, one.setting): one for one in destinations}.values())
 
 
-async def _output_of(around: Surroundings, name: str, *arguments: str, cwd: Path | None = None) -> str:
+async def _output_of(around: ClientSurroundings, name: str, *arguments: str, cwd: Path | None = None) -> str:
     """Return what a client prints. It runs at home, where the project's own settings are not in effect; where commands
     write in the home folder too, it is not asked."""
     program = around.lookup.find(name)
@@ -81,11 +88,11 @@ async def _output_of(around: Surroundings, name: str, *arguments: str, cwd: Path
     return ran.out.decode("utf-8", "replace") if ran.code == 0 else ""
 
 
-def _all(client: str, settings: Iterable[tuple[str, str]], level: Level = "user") -> list[Known]:
+def _all(client: str, settings: Iterable[tuple[str, str]], level: Level = "user") -> list[KnownDestination]:
     """Return the destinations of settings, of which each is a name and a URL; what leads nowhere is left out."""
     pairs = ((setting, Destination.of_url(url)) for setting, url in settings)
     return [
-        Known(destination=place, client=client, setting=setting, level=level)
+        KnownDestination(destination=place, client=client, setting=setting, level=level)
         for setting, place in pairs
         if place is not None
     ]
@@ -97,7 +104,7 @@ _PIP_SETTING = re.compile(r"^[\w:.-]*?\.(?P<name>index-url|extra-index-url|find-
 _PIP_FILES = re.compile(r"PackageIndex\(\s*\"(?P<url>[^\"]+)\",\s*file_storage_domain=\"(?P<files>[^\"]+)\"")
 
 
-async def _pip(around: Surroundings) -> list[Known]:
+async def _pip(around: ClientSurroundings) -> list[KnownDestination]:
     """Its help tells the index in use, its settings the further ones, its own code where that index keeps its files."""
     helped, listed, version = await asyncio.gather(
         _output_of(around, "pip", "install", "--help"),
@@ -116,13 +123,13 @@ async def _pip(around: Surroundings) -> list[Known]:
     return known
 
 
-async def _npm(around: Surroundings) -> list[Known]:
+async def _npm(around: ClientSurroundings) -> list[KnownDestination]:
     settings = _json(await _output_of(around, "npm", "config", "list", "--json"))
     named = ((name, str(value)) for name, value in settings.items() if name.split(":")[-1] == "registry")
     return _all("npm", named)
 
 
-async def _go(around: Surroundings) -> list[Known]:
+async def _go(around: ClientSurroundings) -> list[KnownDestination]:
     settings = _json(await _output_of(around, "go", "env", "-json", "GOPROXY", "GOSUMDB"))
     proxies = [url for url in re.split(r"[,|]", str(settings.get("GOPROXY", ""))) if "://" in url]
     checks = [name for name in str(settings.get("GOSUMDB", "")).split()[:1] if "." in name]
@@ -130,11 +137,11 @@ async def _go(around: Surroundings) -> list[Known]:
     return _all("go", [*(("GOPROXY", url) for url in proxies), *(("GOSUMDB", f"https://{name}/") for name in sums)])
 
 
-async def _gem(around: Surroundings) -> list[Known]:
+async def _gem(around: ClientSurroundings) -> list[KnownDestination]:
     return _all("gem", (("sources", url) for url in _URL.findall(await _output_of(around, "gem", "sources", "--list"))))
 
 
-async def _maven(around: Surroundings) -> list[Known]:
+async def _maven(around: ClientSurroundings) -> list[KnownDestination]:
     """The repository that every project has comes with Maven's own library; mirrors are in the user's settings."""
     settings = [("settings.xml", url) for url in _tagged(_file_text(around, around.home / ".m2/settings.xml"))]
     home = re.search(r"^Maven home: (.+)$", await _output_of(around, "mvn", "--version"), re.MULTILINE)
@@ -152,7 +159,7 @@ def _tagged(text: str) -> list[str]:
     return re.findall(r"<url>\s*([^<\s]+)\s*</url>", text)
 
 
-async def _git(around: Surroundings) -> list[Known]:
+async def _git(around: ClientSurroundings) -> list[KnownDestination]:
     """The project's remotes, with what git makes of them; of ssh's short names, ssh says what they stand for."""
     listed = await _output_of(around, "git", "-C", str(around.root), "remote", "-v")
     remotes = dict.fromkeys(tuple(line.split()[:2]) for line in listed.splitlines() if len(line.split()) >= 2)
@@ -163,16 +170,16 @@ async def _git(around: Surroundings) -> list[Known]:
 _SSH = 22
 
 
-async def _as_ssh_says(around: Surroundings, remote: Known) -> Known:
+async def _as_ssh_says(around: ClientSurroundings, remote: KnownDestination) -> KnownDestination:
     settings_of_host = await _output_of(around, "ssh", "-G", "--", remote.destination.host)
     named = dict(line.split(" ", 1) for line in settings_of_host.splitlines() if " " in line)
     if not named.get("hostname") or not named.get("port", "").isdecimal():
         return remote
     place = Destination.of(named["hostname"], int(named["port"]))
-    return Known(destination=place, client=remote.client, setting=remote.setting, level=remote.level)
+    return KnownDestination(destination=place, client=remote.client, setting=remote.setting, level=remote.level)
 
 
-def _uv(around: Surroundings) -> list[Known]:
+def _uv(around: ClientSurroundings) -> list[KnownDestination]:
     names = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS")
     settings = [(name, url.rpartition("=")[2]) for name in names for url in around.environment.get(name, "").split()]
     config = _toml(around, _config_home(around) / "uv/uv.toml")
@@ -181,7 +188,7 @@ def _uv(around: Surroundings) -> list[Known]:
     return _all("uv", settings)
 
 
-def _cargo(around: Surroundings) -> list[Known]:
+def _cargo(around: ClientSurroundings) -> list[KnownDestination]:
     """Return the indexes in its file. Those that it has used stand among what commands fetch, and prove nothing."""
     home = Path(around.environment.get("CARGO_HOME") or around.home / ".cargo")
     config = _toml(around, home / "config.toml") or _toml(around, home / "config")
@@ -194,14 +201,14 @@ def _cargo(around: Surroundings) -> list[Known]:
     return _all("cargo", settings)
 
 
-def _yarn(around: Surroundings) -> list[Known]:
+def _yarn(around: ClientSurroundings) -> list[KnownDestination]:
     urls = re.findall(
         r"^\s*npmRegistryServer:\s*[\"']?([^\"'\s]+)", _file_text(around, around.home / ".yarnrc.yml"), re.MULTILINE
     )
     return _all("yarn", (("npmRegistryServer", url) for url in urls))
 
 
-def _apt(around: Surroundings) -> list[Known]:
+def _apt(around: ClientSurroundings) -> list[KnownDestination]:
     folder = around.system / "apt"
     lists = [folder / "sources.list", *_entries(folder / "sources.list.d")]
     settings = list[tuple[str, str]]()
@@ -212,7 +219,7 @@ def _apt(around: Surroundings) -> list[Known]:
     return _all("apt", settings)
 
 
-def _config_home(around: Surroundings) -> Path:
+def _config_home(around: ClientSurroundings) -> Path:
     folder = around.environment.get("XDG_CONFIG_HOME")
     return Path(folder) if folder else around.home / ".config"
 
@@ -224,7 +231,7 @@ def _entries(folder: Path) -> Iterator[Path]:
         return
 
 
-def _file_text(around: Surroundings, file: Path) -> str:
+def _file_text(around: ClientSurroundings, file: Path) -> str:
     """Return what a file holds; nothing of one that commands may write."""
     return "" if around.lookup.fault(str(file)) else read_start(file, LARGEST).decode("utf-8", "replace")
 
@@ -237,7 +244,7 @@ def _json(text: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _toml(around: Surroundings, file: Path) -> Mapping[str, Any]:
+def _toml(around: ClientSurroundings, file: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(_file_text(around, file))
     except (tomllib.TOMLDecodeError, RecursionError):

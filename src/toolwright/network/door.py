@@ -20,7 +20,7 @@ MOST: Final = 512
 and further ones wait."""
 
 
-class Door:
+class NetworkDoor:
     """The thread; one for each workspace. It begins with the first session that is served."""
 
     def __init__(self, outward: Outward) -> None:

@@ -9,7 +9,7 @@ Level = Literal["user", "project"]
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownDestination:
     """A destination that a client is set up with."""
 
     destination: Destination

@@ -22,7 +22,7 @@ _TIMEOUT: Final = 1
 """Seconds that git would have a login kept for, which nobody keeps."""
 
 
-class Logins:
+class LoginSockets:
     """One for each workspace."""
 
     def __init__(self, machine: Machine, sandbox: Sandbox) -> None:

@@ -25,7 +25,7 @@ _HEADER: Final = struct.Struct("=IHHII")
 _PORT_AT: Final = _HEADER.size + 4
 
 
-class Place(Protocol):
+class SessionNamespace(Protocol):
     """A namespace of a session."""
 
     @property
@@ -36,7 +36,7 @@ class Place(Protocol):
 class PublishedServers:
     """The servers of one session that are led outside."""
 
-    def __init__(self, space: Place, served: Served, own_ports: Callable[[], Iterable[int]]) -> None:
+    def __init__(self, space: SessionNamespace, served: Served, own_ports: Callable[[], Iterable[int]]) -> None:
         self._space, self._served, self._own_ports = space, served, own_ports
         self._diagnosis = next(one for name, one in space.sockets if name == "diagnosis")
         self._doors = dict[int, socket.socket | None]()

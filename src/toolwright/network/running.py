@@ -12,7 +12,7 @@ NOTES: Final = 8
 """Refusals that the result of one command tells of."""
 
 
-class Caller(Protocol):
+class CommandCaller(Protocol):
     """The call that a command was started by: its rules, and who is asked for it."""
 
     def decide(self, permission: str, pattern: str) -> Action: ...
@@ -21,7 +21,7 @@ class Caller(Protocol):
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class HostTraffic:
     """Bytes that went to a destination, and that came from there."""
 
     to: str
@@ -36,15 +36,15 @@ class Surrounding(Protocol):
         """Lead the servers of jobs outside."""
         ...
 
-    def ended(self, running: "Running") -> None:
+    def ended(self, running: "RunningCommand") -> None:
         """Take note that nothing of a command runs any more."""
         ...
 
 
-class Running:
+class RunningCommand:
     """A command in the network of its session, from before it starts until nothing of it is left."""
 
-    def __init__(self, network: Surrounding, caller: Caller, command: str) -> None:
+    def __init__(self, network: Surrounding, caller: CommandCaller, command: str) -> None:
         self.caller = caller
         self.command = command
         self.answers = dict[tuple[Destination, bool], str]()

@@ -312,7 +312,7 @@ class Served:
         if first:
             await send(outside, first)
             traffic.sent += len(first)
-        await self._door.relay.between(connection, outside, traffic, Watch(self, destination, traffic))
+        await self._door.relay.between(connection, outside, traffic, DestinationWatch(self, destination, traffic))
 
     async def more(self, destination: Destination) -> bool:
         """Have it decided whether more is sent than goes unasked."""
@@ -339,7 +339,7 @@ class Served:
         return await asyncio.wrap_future(asked)
 
 
-class Watch:
+class DestinationWatch:
     """Looks at what a program says to one destination."""
 
     def __init__(self, served: Served, destination: Destination, traffic: Traffic) -> None:

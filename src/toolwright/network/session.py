@@ -13,13 +13,13 @@ from toolwright.network.destination import WEB_PORTS, Destination
 from toolwright.network.gate import proxied_by
 from toolwright.network.gatekeeper import Permit
 from toolwright.network.keys import Keys
-from toolwright.network.known import Known
+from toolwright.network.known import KnownDestination
 from toolwright.network.logins import SessionLogins
 from toolwright.network.published import PublishedServers
 from toolwright.network.relay import Traffic
-from toolwright.network.running import Caller, Exchange, Running
+from toolwright.network.running import CommandCaller, HostTraffic, RunningCommand
 from toolwright.network.served import Served
-from toolwright.network.verdict import PERMISSION, Action, Verdict, local_ports, local_verdict, verdict_on
+from toolwright.network.verdict import PERMISSION, Action, NetworkVerdict, local_ports, local_verdict, verdict_on
 from toolwright.process.jobs.jobs import SpaceUse
 from toolwright.process.keeper.order import GateOrder
 from toolwright.process.running.network_namespaces import PROXY, Handed
@@ -36,7 +36,7 @@ THE_REST: Final = Destination("others", 0)
 _STRICTNESS: Final[dict[Action, int]] = {"allow": 0, "ask": 1, "deny": 2}
 
 
-class Place(Protocol):
+class CommandSpace(Protocol):
     """The holder of the commands of a session: a namespace, or a gate where there are none."""
 
     @property
@@ -58,8 +58,8 @@ class SessionNetwork:
 
     def __init__(
         self,
-        space: Place,
-        known: Callable[[], Awaitable[list[Known]]],
+        space: CommandSpace,
+        known: Callable[[], Awaitable[list[KnownDestination]]],
         own_ports: Callable[[], Iterable[int]],
         keys: Keys,
     ) -> None:
@@ -68,7 +68,7 @@ class SessionNetwork:
         self._own_ports = own_ports
         self.served: Served | None = None
         self._known = known
-        self._running = list[Running]()
+        self._running = list[RunningCommand]()
         self._asking = dict[tuple[Destination, bool], asyncio.Task[str]]()
         self._traffic = dict[Destination, Traffic]()
         self._told = dict[Destination, tuple[int, int]]()
@@ -108,9 +108,9 @@ class SessionNetwork:
         """List what its programs have connections to, or had."""
         return list(self._traffic)
 
-    def begin(self, caller: Caller, command: str) -> Running:
+    def begin(self, caller: CommandCaller, command: str) -> RunningCommand:
         """Have a command in this network, under the rules of its caller."""
-        running = Running(self, caller, command)
+        running = RunningCommand(self, caller, command)
         self._running.append(running)
         return running
 
@@ -135,14 +135,14 @@ class SessionNetwork:
                 for running in jobs:
                     running.note(sentence)
 
-    def ended(self, running: Running) -> None:
+    def ended(self, running: RunningCommand) -> None:
         if running in self._running:
             self._running.remove(running)
         if not self._running:
             for task in self._asking.values():
                 task.cancel()
 
-    async def open_ports(self, caller: Caller) -> None:
+    async def open_ports(self, caller: CommandCaller) -> None:
         """Listen inside for the services of this machine that a rule names."""
         wanted = [port for port in local_ports(caller) if port not in self._ports]
         if wanted and self.served is not None:
@@ -226,14 +226,14 @@ class SessionNetwork:
             destination = THE_REST
         return self._traffic.setdefault(destination, Traffic())
 
-    def take_exchanges(self) -> list[Exchange]:
+    def take_exchanges(self) -> list[HostTraffic]:
         """Return what went where since this was last asked, in the order of what was sent."""
-        exchanges = list[Exchange]()
+        exchanges = list[HostTraffic]()
         for destination, traffic in list(self._traffic.items()):
             now, before = (traffic.sent, traffic.received), self._told.get(destination, (0, 0))
             if now != before:
                 self._told[destination] = now
-                exchanges.append(Exchange(to=str(destination), sent=now[0] - before[0], received=now[1] - before[1]))
+                exchanges.append(HostTraffic(to=str(destination), sent=now[0] - before[0], received=now[1] - before[1]))
         return sorted(exchanges, key=lambda exchange: -exchange.sent)
 
     async def close(self) -> None:
@@ -247,7 +247,7 @@ class SessionNetwork:
             await self.served.close()
         self.space.close()
 
-    async def _verdict(self, destination: Destination) -> Verdict:
+    async def _verdict(self, destination: Destination) -> NetworkVerdict:
         verdict = _strictest(verdict_on(destination, one.caller, ()) for one in self._running)
         if verdict.action == "deny" or verdict.named:
             return verdict
@@ -271,7 +271,7 @@ class SessionNetwork:
                 raise
             return "the command has ended"
 
-    async def _ask(self, key: tuple[Destination, bool], waiting: Sequence[Running]) -> str:
+    async def _ask(self, key: tuple[Destination, bool], waiting: Sequence[RunningCommand]) -> str:
         running = waiting[-1]
         destination, more = key
         sent = self.traffic_to(destination).sent if more else 0
@@ -321,16 +321,16 @@ def _wish(destination: Destination, sent: int) -> str:
     return f"send more to {destination}, which has got {sent / 1e6:.1f} MB; to install or fetch takes less"
 
 
-def _strictest(verdicts: Iterable[Verdict]) -> Verdict:
+def _strictest(verdicts: Iterable[NetworkVerdict]) -> NetworkVerdict:
     """Return what all that run may reach: it is not known which of them asks. If none runs any more, nothing."""
     known = list(verdicts)
     if not known:
-        return Verdict(action="deny")
+        return NetworkVerdict(action="deny")
     strictest = max(known, key=lambda verdict: _STRICTNESS[verdict.action])
     return replace(strictest, named=all(verdict.named for verdict in known))
 
 
-def _may_fit(name: str, caller: Caller) -> bool:
+def _may_fit(name: str, caller: CommandCaller) -> bool:
     """Tell whether a rule opens another port of a host that is closed otherwise."""
     return any(
         permission == PERMISSION and action != "deny" and pattern.lower().startswith(f"{name}:")

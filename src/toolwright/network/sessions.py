@@ -8,13 +8,13 @@ from pathlib import Path
 from toolwright.errors import ToolError
 from toolwright.machine.own_ports import noted_ports
 from toolwright.network.destination import Destination
-from toolwright.network.door import Door
+from toolwright.network.door import NetworkDoor
 from toolwright.network.gate import GatePlace
 from toolwright.network.keys import Keys
-from toolwright.network.known import Known
-from toolwright.network.logins import Logins
+from toolwright.network.known import KnownDestination
+from toolwright.network.logins import LoginSockets
 from toolwright.network.outward import Outward
-from toolwright.network.running import Caller
+from toolwright.network.running import CommandCaller
 from toolwright.network.session import SessionNetwork
 from toolwright.network.verdict import verdict_on
 from toolwright.process.jobs.jobs import SpaceUse
@@ -29,18 +29,18 @@ class Networks:
     def __init__(
         self,
         scopes: Scopes,
-        known: Callable[[], Awaitable[list[Known]]],
+        known: Callable[[], Awaitable[list[KnownDestination]]],
         state: Path,
         outward: Outward,
         keys: Keys,
         spaces: dict[str, SpaceUse],
-        logins: Logins,
+        logins: LoginSockets,
     ) -> None:
         """`known` are the destinations of the user's own clients, `state` is the folder that has our own ports, and
         `spaces` is where commands find the network of their session."""
         self._scopes, self._known, self._spaces = scopes, known, spaces
         self._own_ports = partial(noted_ports, state)
-        self._door = Door(outward)
+        self._door = NetworkDoor(outward)
         self._keys, self._logins = keys, logins
         self._sessions = dict[str, asyncio.Task[SessionNetwork]]()
         self.has_made_one = False
@@ -70,7 +70,7 @@ class Networks:
         making = self._sessions.get(session_id)
         return making.result() if making is not None and making.done() and not making.exception() else None
 
-    async def is_asked(self, caller: Caller, destination: Destination) -> bool:
+    async def is_asked(self, caller: CommandCaller, destination: Destination) -> bool:
         """Tell whether a connection of a caller's would be asked about."""
         if destination.is_local or verdict_on(destination, caller, ()).action != "ask":
             return False

@@ -154,7 +154,7 @@ class AgentForCommands:
             writer.write(answer)
             await writer.drain()
 
-    async def _refusal(self, asked: protocol.Asked, bound: bytes) -> str:
+    async def _refusal(self, asked: protocol.AgentRequest, bound: bytes) -> str:
         match asked.kind:
             case "bind":
                 places = [place for place in self._reached() if not place.is_local]

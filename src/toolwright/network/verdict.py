@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Literal, Protocol
 
 from toolwright.network.destination import EVERY_DESTINATION, WEB_PORTS, Destination
-from toolwright.network.known import Known
+from toolwright.network.known import KnownDestination
 from toolwright.record import record
 from toolwright.text.wildcard import matches
 
@@ -20,7 +20,7 @@ RuleLine = tuple[str, str, Action]
 """A rule as the agent's surroundings tell it: the permission it names, its pattern, its action."""
 
 
-class Ruled(Protocol):
+class RuleSource(Protocol):
     """Whose rules count."""
 
     def decide(self, permission: str, pattern: str) -> Action: ...
@@ -28,7 +28,7 @@ class Ruled(Protocol):
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class NetworkVerdict:
     """A decision about a connection before anybody is asked."""
 
     action: Action
@@ -38,17 +38,17 @@ class Verdict:
     """The client that is set up with it, if that is why it is allowed."""
 
 
-def verdict_on(destination: Destination, ruled: Ruled, known: Iterable[Known]) -> Verdict:
+def verdict_on(destination: Destination, ruled: RuleSource, known: Iterable[KnownDestination]) -> NetworkVerdict:
     """Weigh the last rule that fits; what a client of the user's is set up with is not asked about in general."""
     action = ruled.decide(PERMISSION, destination.pattern)
     spelled = [rule for rule in ruled.rules_about(PERMISSION) if _spells(rule, destination)]
     named = any(allowed == "allow" for _, _, allowed in spelled)
     client = next((one for one in known if one.destination == destination), None)
     if action == "allow":
-        return Verdict(action="allow", named=named or (client is not None and client.level == "user"))
+        return NetworkVerdict(action="allow", named=named or (client is not None and client.level == "user"))
     if action == "ask" and client is not None and not any(asked == "ask" for _, _, asked in spelled):
-        return Verdict(action="allow", named=client.level == "user", source=client.client)
-    return Verdict(action=action)
+        return NetworkVerdict(action="allow", named=client.level == "user", source=client.client)
+    return NetworkVerdict(action=action)
 
 
 def _spells(rule: RuleLine, destination: Destination) -> bool:
@@ -68,14 +68,14 @@ _UNNAMED = Destination("host.invalid", 443).pattern
 """A destination that no rule names."""
 
 
-def is_by_destination(ruled: Ruled) -> bool:
+def is_by_destination(ruled: RuleSource) -> bool:
     """Tell whether rules leave some destinations and not others, or ask: not where all are open, or all closed."""
     if any(_is_of_one(rule) for rule in ruled.rules_about(PERMISSION)):
         return True
     return ruled.decide(PERMISSION, _UNNAMED) == "ask"
 
 
-def names_destinations(ruled: Ruled) -> bool:
+def names_destinations(ruled: RuleSource) -> bool:
     """Tell whether anybody has said anything about the network, besides what holds before."""
     return any(permission == PERMISSION and rest != _UNSAID for permission, *rest in ruled.rules_about(PERMISSION))
 
@@ -88,7 +88,7 @@ def _is_of_one(rule: RuleLine) -> bool:
     return permission == PERMISSION and rest[0] != "*" and rest != _UNSAID
 
 
-def local_ports(ruled: Ruled) -> list[int]:
+def local_ports(ruled: RuleSource) -> list[int]:
     """List the services of this machine that a rule names by their port, and that are not denied."""
     ports = dict[int, None]()
     for permission, pattern, _ in ruled.rules_about(PERMISSION):
@@ -98,10 +98,10 @@ def local_ports(ruled: Ruled) -> list[int]:
     return list(ports)[:MOST_PORTS]
 
 
-def local_verdict(port: int, ruled: Ruled) -> Verdict:
+def local_verdict(port: int, ruled: RuleSource) -> NetworkVerdict:
     """Weigh a service of this machine: only a rule with its very port opens it."""
-    return _local(ruled, port) if port in local_ports(ruled) else Verdict(action="deny")
+    return _local(ruled, port) if port in local_ports(ruled) else NetworkVerdict(action="deny")
 
 
-def _local(ruled: Ruled, port: int) -> Verdict:
-    return Verdict(action=ruled.decide(PERMISSION, Destination("localhost", port).pattern), named=True)
+def _local(ruled: RuleSource, port: int) -> NetworkVerdict:
+    return NetworkVerdict(action=ruled.decide(PERMISSION, Destination("localhost", port).pattern), named=True)

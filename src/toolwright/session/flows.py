@@ -17,7 +17,7 @@ from toolwright.flows.naming import Named, OwnRecords, says
 from toolwright.flows.seen import Circumstances, Seen, Source, seen_in
 from toolwright.machine.plain_files import read_start
 from toolwright.messages import TYPED, Message, TextPart, User
-from toolwright.network.known import Known
+from toolwright.network.known import KnownDestination
 from toolwright.network.verdict import PERMISSION, is_by_destination
 from toolwright.permission.rules import Policy
 from toolwright.record import record
@@ -47,7 +47,7 @@ class FlowFacts:
     root: Path
     trusted: bool
     secret_variables: Collection[str]
-    known: Callable[[], Awaitable[list[Known]]]
+    known: Callable[[], Awaitable[list[KnownDestination]]]
     """Where the user's own clients are set up to reach."""
     has_door: Callable[[], Awaitable[bool]]
     """Whether rules about destinations hold commands here."""

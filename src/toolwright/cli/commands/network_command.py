@@ -8,7 +8,7 @@ from typing import Any
 from toolwright.calls.parts import Completed, ToolPart
 from toolwright.cli.options import note, open_from, parser, print_json, print_table
 from toolwright.messages import Message
-from toolwright.network.known import Known
+from toolwright.network.known import KnownDestination
 from toolwright.network.verdict import PERMISSION, is_by_destination
 from toolwright.workspace import Workspace
 
@@ -91,7 +91,7 @@ def _size(count: int) -> str:
     return f"{count} bytes"
 
 
-def _as_json(one: Known) -> dict[str, str]:
+def _as_json(one: KnownDestination) -> dict[str, str]:
     return {
         "destination": str(one.destination),
         "client": one.client,

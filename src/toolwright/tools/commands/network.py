@@ -20,7 +20,7 @@ from toolwright.shell.analysis.reach import addresses_of, works_alone
 
 if TYPE_CHECKING:
     # Loaded for the first command that is held to destinations, and not for any other.
-    from toolwright.network.running import Running
+    from toolwright.network.running import RunningCommand
 
 UNHELD = "nothing on this machine holds commands to rules for destinations (`tw doctor` says why)"
 
@@ -31,7 +31,7 @@ class CommandNetwork:
 
     kind: Literal["as ruled", "none", "own"] = "as ruled"
     space: SpaceUse | None = None
-    running: "Running | None" = None
+    running: "RunningCommand | None" = None
     doors: tuple[int, ...] = ()
     """Ports of this machine that are all it is to reach, where it can be held to those alone."""
     note: str = ""
