@@ -80,7 +80,7 @@ class OwnRecords:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Named:
+class NamedThings:
     """Names from what the person has said, the user's own records and trusted files, and what the session has made."""
 
     prompts: str = ""

@@ -22,7 +22,7 @@ _ENVIRONMENT: Final = re.compile(r"\b(?:env|printenv|export|declare|set)\b")
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Source:
+class TextSource:
     """A text that others wrote, by the call that brought it."""
 
     tool: str
@@ -41,7 +41,7 @@ class Source:
 class Seen:
     """All that has been seen so far; it only grows."""
 
-    sources: dict[str, Source] = field(default_factory=dict[str, Source])
+    sources: dict[str, TextSource] = field(default_factory=dict[str, TextSource])
     """By the id of their call."""
     secret: str = ""
     """The first secret that was seen."""
@@ -87,7 +87,7 @@ def seen_in(part: ToolPart, tool: Tool | None, around: Circumstances) -> Seen:
     if foreign:
         subject = " ".join(next(strings(state.input), "").split())
         subject = subject if len(subject) <= LONGEST else f"{subject[:LONGEST]}…"
-        source = Source(
+        source = TextSource(
             tool=part.tool, subject=subject, call_id=part.call_id, session_id=part.session_id, hosts=tuple(hosts)
         )
         seen.sources[part.call_id] = source

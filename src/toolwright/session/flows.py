@@ -13,8 +13,8 @@ from toolwright.calls.acts import Act
 from toolwright.calls.parts import Completed, Failed, FilePart, ToolPart
 from toolwright.calls.request import Request
 from toolwright.errors import UsageError
-from toolwright.flows.naming import Named, OwnRecords, says
-from toolwright.flows.seen import Circumstances, Seen, Source, seen_in
+from toolwright.flows.naming import NamedThings, OwnRecords, says
+from toolwright.flows.seen import Circumstances, Seen, TextSource, seen_in
 from toolwright.machine.plain_files import read_start
 from toolwright.messages import TYPED, Message, TextPart, User
 from toolwright.network.known import KnownDestination
@@ -85,7 +85,7 @@ class Flows:
         seen = await self._all_seen()
         if not seen.sources:
             return weighed
-        named = Named(prompts=await self._prompts(), records=self._facts.records, made=frozenset(seen.made))
+        named = NamedThings(prompts=await self._prompts(), records=self._facts.records, made=frozenset(seen.made))
         missing = {act: named.missing(act) for act in acts}
         if not any(missing.values()):
             return weighed
@@ -149,7 +149,7 @@ class Flows:
             others = _ADDRESSES if self._facts.trusted else (*_ADDRESSES, "file:")
             for part in message.parts.values():
                 if isinstance(part, FilePart) and part.url.startswith(others):
-                    source = Source(tool="webfetch", subject=part.url, call_id=part.id, session_id=part.session_id)
+                    source = TextSource(tool="webfetch", subject=part.url, call_id=part.id, session_id=part.session_id)
                     self._seen.sources.setdefault(part.id, source)
 
     def _look(self, parts: Iterable[ToolPart]) -> None:
@@ -188,7 +188,7 @@ class Flows:
         paths = [self._facts.root / name for name in TRUSTED_FILES.split()]
         return [read_start(one, LARGEST).decode("utf-8", "replace") for one in paths if one not in changed]
 
-    async def _texts(self, sources: Iterable[Source]) -> Mapping[str, str]:
+    async def _texts(self, sources: Iterable[TextSource]) -> Mapping[str, str]:
         """The texts by the ids of the calls that brought them, as far as they are in the records."""
         begun = self._session.has_begun
         if not begun:
@@ -234,7 +234,9 @@ def _output(part: ToolPart) -> str:
             return ""
 
 
-def _told(act: Act, names: Collection[str], sources: Collection[Source], texts: Mapping[str, str], secret: str) -> Act:
+def _told(
+    act: Act, names: Collection[str], sources: Collection[TextSource], texts: Mapping[str, str], secret: str
+) -> Act:
     """The act with why it is asked about: what nobody has named, and which text has."""
     naming = [one for one in sources if any(says(texts.get(one.call_id, ""), name) for name in names)]
     which = f"only {naming[-1]} does" if naming else f"and {next(iter(sources))} has words of others"
