@@ -62,7 +62,7 @@ class PatchEntry:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Plan:
+class PatchPlan:
     """All a patch does."""
 
     entries: list[PatchEntry]
@@ -79,7 +79,7 @@ class Plan:
         files = [entry.metadata() for entry in self.entries]
         return {"diff": "".join(file["diff"] for file in files), "files": files}
 
-    async def as_written(self, files: Files, outcomes: Sequence[WriteOutcome]) -> "Plan":
+    async def as_written(self, files: Files, outcomes: Sequence[WriteOutcome]) -> "PatchPlan":
         """The plan as it is on disk, where somebody has changed a file again since."""
         planned = {change.place.path: change.after for change in self.changes}
         news = {one.place.path: one.body for one in outcomes if one.body != planned[one.place.path]}
@@ -108,7 +108,7 @@ Hides = Callable[[Place], bool]
 """A function that tells whether nothing of a file may be shown."""
 
 
-async def make_plan(files: Files, patch: Patch, places: Mapping[str, Place], hides: Hides) -> Plan:
+async def make_plan(files: Files, patch: Patch, places: Mapping[str, Place], hides: Hides) -> PatchPlan:
     """The plan, or a ToolError that names the file: missing_file, is_folder, lines_not_found, ..."""
     planner = _Planner(files, places, hides)
     for section in patch.sections:
@@ -123,7 +123,7 @@ async def make_plan(files: Files, patch: Patch, places: Mapping[str, Place], hid
             *remarks,
             f"Lines of the patch without a mark or a file were left out, counted from its first: {numbers}.",
         ]
-    return Plan(entries=planner.entries, changes=changes, remarks=remarks)
+    return PatchPlan(entries=planner.entries, changes=changes, remarks=remarks)
 
 
 @record(slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from toolwright.edits.sections import Delete, Patch, Update
 from toolwright.files.paths import Place
 from toolwright.files.store import Files
 from toolwright.tools._unreadable import is_unreadable
-from toolwright.tools.changes.patch_plan import Plan, make_plan
+from toolwright.tools.changes.patch_plan import PatchPlan, make_plan
 from toolwright.tools.changes.remarks import diagnostics, with_remarks
 from toolwright.tools.changes.request import edit_request
 
@@ -73,7 +73,7 @@ def _external(places: Sequence[Place]) -> list[Request]:
     return list({request.patterns: request for request in requests}.values())
 
 
-def _question(plan: Plan) -> dict[str, Any]:
+def _question(plan: PatchPlan) -> dict[str, Any]:
     metadata = plan.metadata()
     paths = ", ".join(entry.shown for entry in plan.entries)
     return {"filepath": paths, "diff": metadata["diff"], "files": metadata["files"]}

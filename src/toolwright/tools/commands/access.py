@@ -66,7 +66,7 @@ def access_for(ctx: ToolContext, tree: Tree, analysis: Analysis, requests: Itera
     )
 
 
-class Ruled(Protocol):
+class AgentRules(Protocol):
     """The questions that the rules of an agent are asked."""
 
     def decide(self, permission: str, pattern: str) -> Action: ...
@@ -74,7 +74,7 @@ class Ruled(Protocol):
     def use(self, kind: type[T]) -> T: ...
 
 
-def access_for_programs(ruled: Ruled, tree: Tree) -> Access:
+def access_for_programs(ruled: AgentRules, tree: Tree) -> Access:
     """Return what the rules hide from programs that no call has started; they change nothing."""
     rules = _Rules(ruled, tree)
     restricted = rules.restricted()
@@ -109,7 +109,7 @@ def is_hidden_by(ctx: ToolContext, tree: Tree, place: Path) -> bool:
 class _Rules:
     """The rules of the agent that calls, asked about files and programs."""
 
-    def __init__(self, ctx: Ruled, tree: Tree) -> None:
+    def __init__(self, ctx: AgentRules, tree: Tree) -> None:
         self._ctx, self._tree = ctx, tree
         self._jobs = ctx.use(Jobs)
         self._rules = {name: ctx.rules_about(name) for name in ("read", "edit", "bash")}
