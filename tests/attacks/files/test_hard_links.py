@@ -124,7 +124,7 @@ async def test_a_name_that_comes_later_is_found(project: Path, how: str, monkeyp
         (project / name).write_text("words")
     listings = Listings(project)
     assert listings.names_of(project / ".env") == []
-    before = listings.looks
+    before = listings.scan_count
     EXCHANGES[how](project)
     assert len(listings.names_of(project / ".env")) == 1
-    assert listings.looks > before
+    assert listings.scan_count > before
