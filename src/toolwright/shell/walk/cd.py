@@ -65,7 +65,7 @@ def _is_unclear(target: Field, *, ended: bool) -> bool:
 
 
 def _places(path: str, real: str, options: str) -> list[str]:
-    """Return where a path may lead. A shell takes `..` off the text; with `-P`, or if nothing is there, it goes by links.
+    """Return where a path may lead: `..` is taken off the text; with `-P`, or if nothing is there, it follows links.
 
     On the way from the root to `real`, where the line begins, are no links.
     """
