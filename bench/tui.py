@@ -35,7 +35,7 @@ from toolwright.terminal.screen import Screen
 if TYPE_CHECKING:
     from textual.pilot import Pilot
 
-    from toolwright.tui.app import Conversation
+    from toolwright.tui.app import ChatApp
 
 DELTAS = 2_000
 PAUSE = 0.002
@@ -152,8 +152,8 @@ async def transcript() -> None:
     """Ten thousand lines, and an answer that streams below them."""
     from toolwright.app.opened import Opened
     from toolwright.terminal.background import Background
-    from toolwright.tui.app import Conversation
-    from toolwright.tui.blocks import Answer
+    from toolwright.tui.app import ChatApp
+    from toolwright.tui.blocks import AnswerBlock
     from toolwright.tui.highlight import highlighted
     from toolwright.tui.story import Story
 
@@ -161,12 +161,12 @@ async def transcript() -> None:
         return await asyncio.Future()
 
     background = Background()
-    app = Conversation(background, opening)
+    app = ChatApp(background, opening)
     async with app.run_test(size=(120, 40)) as pilot:
         highlighted("pass", "python")
         story = Story("ses_1")
         for number in range(640):
-            block = Answer(f"prt_{number}", MESSAGE)
+            block = AnswerBlock(f"prt_{number}", MESSAGE)
             block.complete = True
             story.add(block)
         began = time.process_time()
@@ -176,7 +176,7 @@ async def transcript() -> None:
         app.transcript._finish()
         whole = time.process_time() - began
         lines = app.transcript.virtual_size.height
-        tail = Answer("prt_tail")
+        tail = AnswerBlock("prt_tail")
         story.add(tail)
 
         async def frame(deltas: int) -> float:
@@ -207,15 +207,15 @@ async def transcript() -> None:
     )
 
 
-async def pages(app: "Conversation", pilot: "Pilot[int]") -> float:
+async def pages(app: "ChatApp", pilot: "Pilot[int]") -> float:
     """Milliseconds of the thread that draws for each Page Up in a long talk, until all of it is laid out."""
-    from toolwright.tui.blocks import Answer, Said
+    from toolwright.tui.blocks import AnswerBlock, Said
     from toolwright.tui.story import Story
 
     story = Story("ses_2")
     for number in range(TALK // 2):
         story.add(Said(f"prompt {number}", f"Prompt {number}"))
-        story.add(block := Answer(f"answer {number}", MESSAGE))
+        story.add(block := AnswerBlock(f"answer {number}", MESSAGE))
         block.complete = True
     app.transcript.show(story)
     began = time.thread_time()

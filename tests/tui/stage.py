@@ -21,9 +21,9 @@ from toolwright.models.model import Model
 from toolwright.models.scripted import ScriptedTurn
 from toolwright.terminal.background import Background
 from toolwright.testing import ScriptedModel, make_workspace
-from toolwright.tui.app import Conversation
+from toolwright.tui.app import ChatApp
 from toolwright.tui.asking import ChoiceDialog
-from toolwright.tui.chat_state import Talk
+from toolwright.tui.chat_state import ChatState
 from toolwright.tui.permission import PermissionDialog
 from toolwright.workspace import Workspace
 
@@ -33,7 +33,7 @@ ASKED = {"bash": {"rm *": "ask", "cat *": "ask"}, "edit": {"*.new": "ask"}}
 class Stage:
     """The conversation under way."""
 
-    def __init__(self, app: Conversation, pilot: "Pilot[int]", workspaces: list[Workspace]) -> None:
+    def __init__(self, app: ChatApp, pilot: "Pilot[int]", workspaces: list[Workspace]) -> None:
         self.app, self.pilot, self._workspaces = app, pilot, workspaces
 
     @property
@@ -41,7 +41,7 @@ class Stage:
         return self._workspaces[0]
 
     @property
-    def talk(self) -> Talk:
+    def talk(self) -> ChatState:
         assert self.app.talk is not None
         return self.app.talk
 
@@ -131,7 +131,7 @@ async def on_stage(
             **more,
         )
 
-    app = Conversation(background, opening)
+    app = ChatApp(background, opening)
     try:
         async with app.run_test(size=size) as pilot:
             sized.setenv("COLUMNS", str(size[0]))

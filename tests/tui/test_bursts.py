@@ -9,8 +9,8 @@ from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_fro
 
 from tests.tui.stage import Stage, call, on_stage
 from toolwright.inbox import Reply
-from toolwright.tui.app import Conversation
-from toolwright.tui.commands import Commands
+from toolwright.tui.app import ChatApp
+from toolwright.tui.commands import ScreenCommands
 from toolwright.tui.dialog import Picker, TextDialog
 from toolwright.tui.permission import PermissionDialog
 
@@ -52,20 +52,20 @@ async def test_lines_that_are_typed_ahead_are_prompts_of_their_own(project: Path
 async def test_what_is_sent_while_the_project_opens_is_sent_in_its_order(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load = Commands.load
+    load = ScreenCommands.load
 
-    async def load_late(self: Commands) -> None:
+    async def load_late(self: ScreenCommands) -> None:
         self.app.send("second")
         await load(self)
 
-    mount = Conversation.on_mount
+    mount = ChatApp.on_mount
 
-    def mount_and_send(self: Conversation) -> None:
+    def mount_and_send(self: ChatApp) -> None:
         mount(self)
         self.send("first")
 
-    monkeypatch.setattr(Commands, "load", load_late)
-    monkeypatch.setattr(Conversation, "on_mount", mount_and_send)
+    monkeypatch.setattr(ScreenCommands, "load", load_late)
+    monkeypatch.setattr(ChatApp, "on_mount", mount_and_send)
     async with on_stage(project, {"text": "One."}, {"text": "Two."}) as stage:
         await stage.until(lambda: "Two." in stage.shown, "the second answer")
         assert stage.shown.index("first") < stage.shown.index("second")

@@ -6,7 +6,7 @@ pytest.importorskip("textual", reason="the full screen needs textual: pip instal
 
 from tests.cli.test_hostile_text import tool_call
 from tests.text.test_display import HOSTILE, unseen
-from toolwright.tui.blocks import Answer, Block, CallBlock, Note, Said, Shell, Thoughts
+from toolwright.tui.blocks import AnswerBlock, CallBlock, Note, Said, Shell, Thoughts, TranscriptBlock
 from toolwright.tui.dialog import content_of
 from toolwright.tui.page import strip_of
 
@@ -14,9 +14,9 @@ from toolwright.tui.page import strip_of
 def test_no_block_can_leave_its_place() -> None:
     for text in HOSTILE:
         calls = [CallBlock(tool_call(text)), CallBlock(tool_call(text, failed=True))]
-        blocks: list[Block] = [
+        blocks: list[TranscriptBlock] = [
             Said("1", text),
-            Answer("2", text),
+            AnswerBlock("2", text),
             Thoughts("3", text),
             Note("4", text),
             Shell("5", text),

@@ -11,7 +11,7 @@ pytest.importorskip("textual", reason="the full screen needs textual: pip instal
 
 from toolwright import server
 from toolwright.tui.keys import KEYS, chosen
-from toolwright.tui.page import Page, fitted
+from toolwright.tui.page import DrawnPage, fitted
 
 
 def test_the_first_frame_needs_nothing_of_models_or_the_project() -> None:
@@ -41,22 +41,22 @@ def test_keys_are_chosen_by_our_names_or_opencodes_alone_or_behind_a_leader() ->
         "command('theme')": "none",
         "leave": "ctrl+q",
     }
-    assert keys.behind["s"] == "command('sessions')"
-    assert keys.behind["m"] == "command('model')", "what is not said is as usual"
-    assert not {"l", "t", "q"} & keys.behind.keys()
+    assert keys.after_leader["s"] == "command('sessions')"
+    assert keys.after_leader["m"] == "command('model')", "what is not said is as usual"
+    assert not {"l", "t", "q"} & keys.after_leader.keys()
     assert (*keys.send, *keys.newline) == ("enter", "shift+enter")
 
 
 def test_no_two_actions_have_one_key() -> None:
     alone = [key.keys for key in KEYS if key.keys != "none"]
-    behind = [key.behind for key in KEYS if key.behind]
+    behind = [key.after_leader for key in KEYS if key.after_leader]
     assert len(set(alone)) == len(alone)
     assert len(set(behind)) == len(behind)
 
 
 def test_the_keys_behind_the_leader_are_opencodes() -> None:
     theirs = json.loads((Path(server.__file__).parent / "keybinds.json").read_text("utf-8"))
-    ours = {key.setting: key.behind for key in KEYS if key.behind}
+    ours = {key.setting: key.after_leader for key in KEYS if key.after_leader}
     assert {name: f"<leader>{one}" for name, one in ours.items() if f"<leader>{one}" not in theirs[name]} == {}
 
 
@@ -64,6 +64,6 @@ def test_a_line_that_is_too_long_is_broken_without_losing_a_letter() -> None:
     text = "漢字" * 50 + "x" * 50
     lines = fitted([("start ", ""), (text, "31"), (" end", "")], 20)
     assert "".join(piece for line in lines for piece, _ in line) == f"start {text} end"
-    page = Page.blank(10)
+    page = DrawnPage.blank(10)
     page.line(text)
     assert len(page.lines) > 10

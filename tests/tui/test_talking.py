@@ -11,7 +11,7 @@ from textual.widgets import OptionList
 from tests.tui.stage import call, on_stage
 from toolwright.session.events import SessionIdle
 from toolwright.tui.dialog import Picker, TextDialog
-from toolwright.tui.prompt import Prompt
+from toolwright.tui.prompt import PromptField
 
 HOLD = "until [ -e go ]; do sleep 0.02; done"
 MARKDOWN = """# Heading
@@ -104,7 +104,7 @@ async def test_commands_agents_and_files_are_completed(project: Path) -> None:
     async with on_stage(project, config={"command": {"greet": {"template": "Say hello"}}}) as stage:
         offers = stage.app.prompt.offers
         await stage.type("/gre", send=False)
-        assert [word for word, _ in offers.found] == ["/greet "]
+        assert [word for word, _ in offers.entries] == ["/greet "]
         await stage.press("tab")
         assert stage.app.prompt.text == "/greet "
         stage.app.prompt.put("")
@@ -113,10 +113,10 @@ async def test_commands_agents_and_files_are_completed(project: Path) -> None:
         assert stage.app.prompt.text == "look at @deep/"
         stage.app.prompt.put("")
         await stage.type("@notes", send=False)
-        await stage.until(lambda: ("@deep/notes.md ", "") in offers.found, "a file of a folder below")
+        await stage.until(lambda: ("@deep/notes.md ", "") in offers.entries, "a file of a folder below")
         stage.app.prompt.put("")
         await stage.type("ask @expl", send=False)
-        assert ("@explore ", "agent") in offers.found
+        assert ("@explore ", "agent") in offers.entries
         await stage.press("escape")
         assert not offers.has_class("shown")
 
@@ -125,7 +125,7 @@ async def test_keys_faster_than_the_screen_take_the_completion_of_what_was_typed
     async with on_stage(project) as stage:
         prompt = stage.app.prompt
         await stage.type("/", send=False)
-        assert len(prompt.offers.found) > 1
+        assert len(prompt.offers.entries) > 1
         prompt.insert("editor")
         assert not prompt.accept(send=True), "the command is whole and may be sent"
         assert prompt.text == "/editor"
@@ -257,11 +257,11 @@ async def test_a_turn_has_not_ended_because_its_subagent_has(project: Path) -> N
         await stage.type("go")
         await stage.rest()
         assert stage.talk.session is not None
-        stage.talk._rested.clear()
+        stage.talk._idle.clear()
         stage.talk.take(SessionIdle(session_id="ses_child"))
-        assert not stage.talk._rested.is_set()
+        assert not stage.talk._idle.is_set()
         stage.talk.take(SessionIdle(session_id=stage.talk.session.id))
-        assert stage.talk._rested.is_set()
+        assert stage.talk._idle.is_set()
 
 
 async def test_one_escape_stops_nothing(project: Path) -> None:
@@ -342,7 +342,7 @@ async def test_sizes_from_small_to_large_hold_the_prompt_and_the_footer(project:
         await stage.rest()
         for size in ((60, 16), (300, 80), (20, 5), (140, 50), (30, 8), (140, 50), (2, 2), (100, 30)):
             await stage.pilot.resize_terminal(*size)
-            await stage.until(lambda: stage.app.query_one(Prompt).region.height >= 1, "the prompt")
+            await stage.until(lambda: stage.app.query_one(PromptField).region.height >= 1, "the prompt")
             if size[0] >= 100:
                 await stage.see("build · scripted/scripted · context 0 % ·")
 

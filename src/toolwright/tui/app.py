@@ -19,18 +19,18 @@ from toolwright.terminal.background import Background
 from toolwright.terminal.screen import RED
 from toolwright.text.display import visible
 from toolwright.tui.asking import Asking
-from toolwright.tui.cached_lines import Column, Ground, Row
-from toolwright.tui.chat_state import MODES, Talk
-from toolwright.tui.commands import Commands
+from toolwright.tui.cached_lines import BaseScreen, CachedColumn, CachedRow
+from toolwright.tui.chat_state import MODES, ChatState
+from toolwright.tui.commands import ScreenCommands
 from toolwright.tui.dialog import Dialog
 from toolwright.tui.drawing import PANEL, Drawing
 from toolwright.tui.driver import TerminalDriver
 from toolwright.tui.edges import Edge
 from toolwright.tui.highlight import highlighted
-from toolwright.tui.key_queue import Pressed
+from toolwright.tui.key_queue import KeyQueue
 from toolwright.tui.keys import ACTIONS, Chosen, bindings, chosen
-from toolwright.tui.prompt import Offers, Prompt
-from toolwright.tui.questions import Questions
+from toolwright.tui.prompt import Offers, PromptField
+from toolwright.tui.questions import QuestionQueue
 from toolwright.tui.story import Story
 from toolwright.tui.terminal import handle_signals, notification
 from toolwright.tui.themes import LOOKS, USUAL, usual_look
@@ -43,7 +43,7 @@ T = TypeVar("T")
 Opening = Callable[[], Coroutine[Any, Any, Opened]]
 
 
-class Conversation(App[int]):
+class ChatApp(App[int]):
     """One project, one person. `opening` is carried out once the first frame is there."""
 
     CSS = f"""
@@ -71,14 +71,14 @@ class Conversation(App[int]):
         super().__init__()
         self.background = background
         self._opening = opening
-        self.talk: Talk | None = None
-        self.commands: Commands | None = None
+        self.talk: ChatState | None = None
+        self.commands: ScreenCommands | None = None
         self._early: list[str] = []
-        """What was sent before the project was open; it comes first."""
+        """Prompts sent before the project was open; they come first."""
         self._is_open = False
         self.drawing: Drawing | None = None
-        self.questions = Questions(self)
-        self.pressed = Pressed(self, super().on_event)
+        self.questions = QuestionQueue(self)
+        self.pressed = KeyQueue(self, super().on_event)
         self.keys = Chosen(keys={})
         self._interrupts = self._escapes = 0.0
         self._away = False
@@ -93,18 +93,18 @@ class Conversation(App[int]):
         return TerminalDriver
 
     def get_default_screen(self) -> Screen[Any]:
-        return Ground(id="_default")
+        return BaseScreen(id="_default")
 
     def compose(self) -> ComposeResult:
         offers = Offers(markup=False)
-        with Row(id="all"):
-            with Column(id="main"):
+        with CachedRow(id="all"):
+            with CachedColumn(id="main"):
                 yield Edge(id="heading", markup=False)
                 yield Transcript(LOOKS[USUAL].palette)
                 yield Edge(id="progress", markup=False)
                 yield Edge(id="waiting", markup=False)
                 yield offers
-                yield Prompt(offers, self._completed, self._directory)
+                yield PromptField(offers, self._completed, self._directory)
                 yield Edge(id="footer", markup=False)
             yield Edge(id="panel", markup=False)
 
@@ -125,8 +125,8 @@ class Conversation(App[int]):
         except ToolwrightError as error:
             self.exit(1, message=visible(f"tw: {error}"))
             return
-        self.talk = talk = Talk(self.background, opened, self.refresh_edges)
-        self.commands = Commands(self, talk)
+        self.talk = talk = ChatState(self.background, opened, self.refresh_edges)
+        self.commands = ScreenCommands(self, talk)
         self.drawing = Drawing(self, talk)
         try:
             await self._show(opened, talk, self.commands)
@@ -134,7 +134,7 @@ class Conversation(App[int]):
             self.note(f"! {error}", RED)
         await self._send_early(opened.prompt)
 
-    async def _show(self, opened: Opened, talk: Talk, commands: Commands) -> None:
+    async def _show(self, opened: Opened, talk: ChatState, commands: ScreenCommands) -> None:
         self.keys = self.prompt.keys = chosen(opened.keybinds)
         self.set_keymap(dict(self.keys.keys))
         self.choose_theme(opened.theme or self.theme)
@@ -175,9 +175,9 @@ class Conversation(App[int]):
 
     @property
     def is_up(self) -> bool:
-        """Whether there is anything to draw on; at the end there no longer is."""
+        """Tell whether there is anything to draw on; at the end there no longer is."""
         # At the end the widgets go one after the other.
-        parts = ("#main", "#panel", Transcript, Prompt)
+        parts = ("#main", "#panel", Transcript, PromptField)
         return bool(self.screen_stack) and all(self.screen_stack[0].query(part) for part in parts)
 
     @property
@@ -185,8 +185,8 @@ class Conversation(App[int]):
         return self.screen_stack[0].query_one(Transcript)
 
     @property
-    def prompt(self) -> Prompt:
-        return self.screen_stack[0].query_one(Prompt)
+    def prompt(self) -> PromptField:
+        return self.screen_stack[0].query_one(PromptField)
 
     def edge(self, name: str, text: str | Content) -> None:
         for edge in self.screen_stack[0].query(f"#{name}").results(Edge):
@@ -241,7 +241,7 @@ class Conversation(App[int]):
 
     # Prompts.
 
-    def on_prompt_sent(self, message: Prompt.Sent) -> None:
+    def on_prompt_field_sent(self, message: PromptField.Sent) -> None:
         text = message.text.strip()
         if text == "?":
             self.action_command("keys")
@@ -254,7 +254,7 @@ class Conversation(App[int]):
         if self.commands is not None:
             self.prompt.offer_more(word, await self.commands.found_files(word))
 
-    def on_prompt_searched(self, message: Prompt.Searched) -> None:
+    def on_prompt_field_searched(self, message: PromptField.Searched) -> None:
         self._search(message.word)
 
     def send(self, text: str) -> None:
@@ -286,7 +286,7 @@ class Conversation(App[int]):
         self.refresh_edges()
 
     async def _has_model(self, text: str) -> bool:
-        """Whether somebody can answer: without a model one is asked for, and the prompt waits in its place."""
+        """Tell whether there is a model; without one ask for it, and put the prompt back in its place."""
         assert self.talk is not None
         assert self.commands is not None
         talk, prompt = self.talk, self.prompt
@@ -298,7 +298,7 @@ class Conversation(App[int]):
         return talk.has_model
 
     async def ask(self, dialog: Dialog[T]) -> T | None:
-        """What a dialog comes to. The keys that are on their way are for it."""
+        """Return what a dialog comes to. The keys that are on their way are for it."""
         answer = self.push_screen(dialog, wait_for_dismiss=True)
         self.pressed.release()
         return await asyncio.shield(answer)
@@ -359,10 +359,10 @@ class Conversation(App[int]):
 
     def action_lead(self) -> None:
         """The leader: the next key means what it means behind it."""
-        self.prompt.led = time.monotonic() + TWICE
+        self.prompt.leader_until = time.monotonic() + TWICE
 
-    async def on_prompt_pressed_behind(self, message: Prompt.PressedBehind) -> None:
-        action = self.keys.behind.get(message.key)
+    async def on_prompt_field_leader_key(self, message: PromptField.LeaderKey) -> None:
+        action = self.keys.after_leader.get(message.key)
         if action is not None:
             await self.run_action(action)
 

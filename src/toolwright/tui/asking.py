@@ -12,8 +12,8 @@ from textual.widgets import Input
 
 from toolwright.inbox import Choice
 from toolwright.terminal.screen import BOLD, DIM
-from toolwright.tui.dialog import Dialog, StillInput
-from toolwright.tui.page import Page
+from toolwright.tui.dialog import CachedInput, Dialog
+from toolwright.tui.page import DrawnPage
 
 ARMED = 0.4
 """Seconds without a key before a question takes an answer: whoever is typing when it appears has not read it."""
@@ -57,12 +57,12 @@ class Asking(Dialog[T]):
             self.letter = letter
 
     armed = False
-    """Whether keys are answers."""
+    """True while keys are answers."""
     _since = 0.0
     _rest: Timer | None = None
     _withdrawn = False
     whole = False
-    """Whether it takes all of the screen."""
+    """True if it takes all of the screen."""
 
     def on_mount(self) -> None:
         # Not before it has been drawn.
@@ -89,7 +89,7 @@ class Asking(Dialog[T]):
         return height if self.whole or self.app.is_inline else min(ROWS[height >= HIGH], max(6, height // 2))
 
     def _fit(self) -> None:
-        """What is read gets the lines that the answers leave."""
+        """Give the text the lines that the answers leave."""
         box, read = self.query_one(Vertical), self.query_one("#read", VerticalScroll)
         others = sum(
             one.outer_size.height + one.styles.margin.height for one in box.children if one is not read and one.display
@@ -164,7 +164,7 @@ class ChoiceDialog(Asking[tuple[str, ...] | None]):
             self.title_text += f" ({number} of {count})"
 
     def answers(self) -> ComposeResult:
-        yield StillInput(placeholder="your own words; Enter answers", widget_id="own")
+        yield CachedInput(placeholder="your own words; Enter answers", widget_id="own")
 
     def on_mount(self) -> None:
         self.query_one("#own").display = not self.choice.options
@@ -180,7 +180,7 @@ class ChoiceDialog(Asking[tuple[str, ...] | None]):
             self.query_one("#own").focus()
 
     def _show(self) -> None:
-        page = Page.blank(max(20, self.size.width - 4))
+        page = DrawnPage.blank(max(20, self.size.width - 4))
         for line in self.choice.question.splitlines():
             page.wrapped(line, BOLD)
         for at, option in enumerate(self.choice.options):

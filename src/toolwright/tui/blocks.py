@@ -1,4 +1,4 @@
-"""What stands in the transcript, piece by piece, each as the lines it takes on a screen of some width."""
+"""Blocks of the transcript, each as the lines it takes on a screen of some width."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +13,7 @@ from toolwright.terminal.flow import Flow
 from toolwright.terminal.screen import BOLD, DIM, RED, YELLOW
 from toolwright.text.display import visible
 from toolwright.tui.diffs import diff_rows
-from toolwright.tui.page import Line, Page, fitted
+from toolwright.tui.page import DrawnPage, Line, fitted
 
 LIVE = 8
 """Lines that are shown of the end of what a command has printed so far."""
@@ -22,12 +22,12 @@ PROMPT, SAID = "1;94", "1;97"
 ALL = 1_000_000
 
 
-class Block:
+class TranscriptBlock:
     """One thing in the transcript. `version` grows with every change."""
 
     @property
     def loose(self) -> bool:
-        """Whether an empty line stands around it; between two that are not, there is none."""
+        """Tell whether empty lines go around it; between two that are not, there is none."""
         return True
 
     def __init__(self, block_id: str) -> None:
@@ -36,12 +36,12 @@ class Block:
 
     @property
     def grows(self) -> bool:
-        """Whether more will be added to its end."""
+        """Tell whether more will be added to its end."""
         return False
 
     @property
     def settled(self) -> bool:
-        """Whether nothing of it will change any more."""
+        """Tell whether it is final."""
         return True
 
     def lines(self, columns: int, *, whole: bool) -> list[Line]:
@@ -54,7 +54,7 @@ class Block:
         return ""
 
 
-class Said(Block):
+class Said(TranscriptBlock):
     """A prompt of the person."""
 
     def __init__(self, block_id: str, text: str) -> None:
@@ -62,13 +62,13 @@ class Said(Block):
         self.words = text
 
     def lines(self, columns: int, *, whole: bool) -> list[Line]:
-        page = Page.blank(columns - 2)
-        said = self.words.splitlines()
-        shown = said if whole or len(said) <= 12 else said[:10]
-        for line in shown:
+        page = DrawnPage.blank(columns - 2)
+        lines = self.words.splitlines()
+        visible_lines = lines if whole or len(lines) <= 12 else lines[:10]
+        for line in visible_lines:
             page.wrapped(line or " ", SAID)
-        if len(shown) < len(said):
-            page.line(f"… {len(said) - len(shown)} more lines", SAID)
+        if len(visible_lines) < len(lines):
+            page.line(f"… {len(lines) - len(visible_lines)} more lines", SAID)
         room = columns - 2
         filled = ([*line, (" " * (room - sum(cell_len(text) for text, _ in line)), SAID)] for line in page.lines)
         return [[("▌", PROMPT), (" ", SAID), *line] for line in filled]
@@ -78,14 +78,14 @@ class Said(Block):
         return self.words
 
 
-class Answer(Block):
+class AnswerBlock(TranscriptBlock):
     """An answer of the model, laid out as it comes: only what is new is worked on."""
 
     def __init__(self, block_id: str, text: str = "") -> None:
         super().__init__(block_id)
         self._parts = [text] if text else []
         self.complete = False
-        self._page: Page | None = None
+        self._page: DrawnPage | None = None
         self._flow: Flow | None = None
         self._taken = 0
 
@@ -114,7 +114,7 @@ class Answer(Block):
 
     def lines(self, columns: int, *, whole: bool) -> list[Line]:
         if self._page is None or self._page.columns != columns or self._flow is None:
-            self._page = Page.blank(columns)
+            self._page = DrawnPage.blank(columns)
             self._flow = Flow(screen=self._page)
             self._taken = 0
         for delta in self._parts[self._taken :]:
@@ -123,14 +123,14 @@ class Answer(Block):
         self._taken = len(self._parts)
         if self.complete:
             self._flow.end()
-            shown, self._page, self._flow = self._page.lines, None, None
+            lines, self._page, self._flow = self._page.lines, None, None
         else:
-            shown = self._page.shown()
-        return shown
+            lines = self._page.shown()
+        return lines
 
 
-class Thoughts(Block):
-    """What the model has thought; one line of it unless the whole is wanted."""
+class Thoughts(TranscriptBlock):
+    """Thoughts of the model; one line of them unless the whole is wanted."""
 
     @property
     def loose(self) -> bool:
@@ -162,7 +162,7 @@ class Thoughts(Block):
         words = self.text.strip()
         if not words:
             return []
-        page = Page.blank(columns)
+        page = DrawnPage.blank(columns)
         if whole:
             for line in words.splitlines():
                 page.wrapped(f"  {line}", DIM)
@@ -172,7 +172,7 @@ class Thoughts(Block):
         return page.lines
 
 
-class Note(Block):
+class Note(TranscriptBlock):
     """A line of ours."""
 
     @property
@@ -188,7 +188,7 @@ class Note(Block):
         self.version += 1
 
     def lines(self, columns: int, *, whole: bool) -> list[Line]:
-        page = Page.blank(columns)
+        page = DrawnPage.blank(columns)
         for line in self.words.splitlines() or [""]:
             page.wrapped(line, self.code)
         return page.lines
@@ -198,7 +198,7 @@ class Note(Block):
         return self.words
 
 
-class Shell(Block):
+class Shell(TranscriptBlock):
     """A command that the person runs, with what it prints."""
 
     def __init__(self, block_id: str, command: str) -> None:
@@ -212,13 +212,13 @@ class Shell(Block):
         return bool(self.ended)
 
     def lines(self, columns: int, *, whole: bool) -> list[Line]:
-        page = Page.blank(columns)
+        page = DrawnPage.blank(columns)
         page.wrapped(f"! {self.command}", BOLD)
         lines = self.output.splitlines()
-        shown = lines if whole else lines[-2 * LIVE :]
-        if len(shown) < len(lines):
-            page.line(f"  │ … {len(lines) - len(shown)} lines before", DIM)
-        for line in shown:
+        tail = lines if whole else lines[-2 * LIVE :]
+        if len(tail) < len(lines):
+            page.line(f"  │ … {len(lines) - len(tail)} lines before", DIM)
+        for line in tail:
             text = visible(f"  │ {line}".expandtabs(4), lines=False)
             page.line(text if whole else clipped(text, columns), DIM)
         if self.ended:
@@ -230,7 +230,7 @@ class Shell(Block):
         return self.output
 
 
-class CallBlock(Block):
+class CallBlock(TranscriptBlock):
     """A call with what it changed, printed or decided."""
 
     def __init__(self, part: ToolPart) -> None:
@@ -239,13 +239,13 @@ class CallBlock(Block):
 
     @property
     def loose(self) -> bool:
-        """Whether more than one line tells of it."""
+        """Tell whether it takes more than one line."""
         state, metadata = self.part.state, _metadata(self.part)
         if isinstance(state, Pending):
             return False
-        told = metadata.get("output") if view_of(self.part).kind == "execute" else None
+        output = metadata.get("output") if view_of(self.part).kind == "execute" else None
         return isinstance(state, Failed) or bool(
-            difference(self.part) or told or "todos" in state.input or "answers" in metadata or self.child
+            difference(self.part) or output or "todos" in state.input or "answers" in metadata or self.child
         )
 
     @property
@@ -268,10 +268,10 @@ class CallBlock(Block):
     def lines(self, columns: int, *, whole: bool) -> list[Line]:
         part = self.part
         indent = "  " if part.parent_call_id else ""
-        made = self._title(indent, columns, whole=whole)
+        lines = self._title(indent, columns, whole=whole)
         for line in self._below(columns - len(indent) - 4, whole=whole):
-            made.append([(f"{indent}    ", ""), *line])
-        return made
+            lines.append([(f"{indent}    ", ""), *line])
+        return lines
 
     @property
     def text(self) -> str:
@@ -292,7 +292,7 @@ class CallBlock(Block):
 
     def _below(self, columns: int, *, whole: bool) -> Iterator[Line]:
         state = self.part.state
-        page = Page.blank(columns)
+        page = DrawnPage.blank(columns)
         if isinstance(state, Pending):
             return
         if isinstance(state, Running):
@@ -313,7 +313,7 @@ class CallBlock(Block):
                     page.line(_clipped(text, columns), code)
         yield from page.lines
 
-    def _running(self, page: Page, columns: int) -> None:
+    def _running(self, page: DrawnPage, columns: int) -> None:
         if self.child:
             self._task(page, columns, whole=False)
             return
@@ -323,15 +323,15 @@ class CallBlock(Block):
             for line in output[-4_000:].rstrip().splitlines()[-LIVE:]:
                 page.line(_clipped(f"│ {line}", columns), DIM)
 
-    def _task(self, page: Page, columns: int, *, whole: bool) -> None:
+    def _task(self, page: DrawnPage, columns: int, *, whole: bool) -> None:
         calls = [one for one in _metadata(self.part).get("summary") or () if isinstance(one, dict)]
-        for one in calls if whole else calls[-LIVE:]:
-            page.line(_clipped(f"│ {_summary(one)}", columns), DIM)
+        for call in calls if whole else calls[-LIVE:]:
+            page.line(_clipped(f"│ {_summary(call)}", columns), DIM)
         page.line(_clipped("│ Ctrl-G opens it", columns), DIM)
         if whole and isinstance(self.part.state, Completed):
             page.line(self.part.state.output)
 
-    def _whole(self, page: Page, columns: int) -> list[Line]:
+    def _whole(self, page: DrawnPage, columns: int) -> list[Line]:
         state, diff = self.part.state, difference(self.part)
         for name, value in state.input.items():
             if not (diff and name in ("content", "oldString", "newString", "edits")):

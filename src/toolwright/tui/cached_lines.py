@@ -13,10 +13,10 @@ EIGHTHS = 8
 """Steps of a line in which the bar moves."""
 
 
-class Still(Widget):
-    """Is drawn anew when something has asked for it, not whenever something beside it is.
+class CachedLines(Widget):
+    """A widget drawn anew only when it asks for it, not whenever something beside it is.
 
-    Stands behind the class that it is added to: textual takes the looks of the first.
+    Mix in last: Textual takes the CSS name of the first base.
     """
 
     _kept: tuple[Region, list[Strip]] | None = None
@@ -26,7 +26,9 @@ class Still(Widget):
             self._kept = (crop, super().render_lines(crop))
         return self._kept[1]
 
-    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> "Still":
+    def refresh(
+        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
+    ) -> "CachedLines":
         self._kept = None
         super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
         return self
@@ -36,23 +38,23 @@ class Still(Widget):
         super().notify_style_update()
 
 
-class Ground(Screen[None], Still):
-    """What is behind everything."""
+class BaseScreen(Screen[None], CachedLines):
+    """Base screen, behind everything."""
 
 
-class Row(Horizontal, Still):
+class CachedRow(Horizontal, CachedLines):
     """Widgets beside each other."""
 
 
-class Column(Vertical, Still):
+class CachedColumn(Vertical, CachedLines):
     """Widgets below each other."""
 
 
-class Bar(ScrollBar, Still):
+class Bar(ScrollBar, CachedLines):
     """Shows the place in a transcript. Beside a long one, a new line rarely moves it."""
 
     _picture: object = None
-    """What it showed when it was last drawn."""
+    """The state that was last drawn."""
 
     def render_lines(self, crop: Region) -> list[Strip]:
         picture = self._thumb()
@@ -63,11 +65,11 @@ class Bar(ScrollBar, Still):
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> "Bar":
         if layout or recompose or self._kept is None or self._thumb() != self._picture:
             # By what it shows, not by who asks: the height and the place in it are told one after the other.
-            super(Still, self).refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+            super(CachedLines, self).refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
         return self
 
     def _thumb(self) -> object:
-        """Where it begins and how long it is, as it is drawn."""
+        """Return where it begins and how long it is, as it is drawn."""
         height, lines, seen = self.size.height, self.window_virtual_size, self.window_size
         state = (height, self.mouse_over, self.grabbed is not None)
         if not height or not seen or lines <= seen:

@@ -1,4 +1,4 @@
-"""The conversation itself, without its looks: who answers, what waits, what is under way."""
+"""The conversation itself, without its looks: agent, queue, work under way."""
 
 import asyncio
 import time
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 REST = 10.0
-"""Seconds in which the last events of a turn must have come; then its end is told all the same."""
+"""Seconds in which the last events of a turn must have come; then its end is shown all the same."""
 Mode = Literal["ask", "edits", "all"]
 MODES: dict[Mode, str] = {"ask": "", "edits": "auto-approve: edits", "all": "auto-approve: everything"}
-"""What is answered with yes by itself. A rule that denies is never asked about, so it holds in all of them."""
+"""Modes by what is approved without asking. A rule that denies is never asked about, so it holds in all of them."""
 
 
-class Talk:
+class ChatState:
     """One person, one session at a time. What it does is done in the loop of the screen; the work is in another."""
 
     def __init__(self, background: Background, opened: "Opened", changed: Callable[[], None]) -> None:
@@ -42,7 +42,7 @@ class Talk:
         self.story = Story()
         """Of the session; those of its subagents are read when somebody steps into them."""
         self.doing = Doing("")
-        """What the agent does between its calls."""
+        """Activity of the agent between its calls."""
         self.below: dict[str, Story] = {}
         self.queue: list[str] = []
         """Prompts that are sent when their turn comes."""
@@ -55,10 +55,10 @@ class Talk:
         """Models that could be taken at once, looked for where none is chosen."""
         self.next_model = ""
         self.began = 0.0
-        """When the turn that is under way began; 0 if none is."""
+        """Start of the turn that is under way; 0 if none is."""
         self.stopping = False
         self._steered: list[str] = []
-        self._rested = asyncio.Event()
+        self._idle = asyncio.Event()
         """Set when all that happened in a turn has been told here too."""
         self._changed = changed
 
@@ -79,7 +79,7 @@ class Talk:
         return bool(self.began)
 
     async def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """What some work in the other loop comes to."""
+        """Await work that runs in the other loop."""
         return await asyncio.wrap_future(self.background.submit(work))
 
     # Sessions.
@@ -121,14 +121,14 @@ class Talk:
         self._changed()
 
     def take(self, event: Event) -> None:
-        """Something has happened: whoever is concerned is told."""
+        """Pass an event to all that it concerns."""
         self.desk.take(event)
         match event:
             # A subagent rests before the turn does.
             case SessionIdle(session_id=session_id) if self.session is not None and session_id == self.session.id:
-                self._rested.set()
+                self._idle.set()
             case EventsMissed():
-                self._rested.set()
+                self._idle.set()
             case _:
                 pass
         self.doing.take(event)
@@ -153,7 +153,7 @@ class Talk:
 
     async def _turn(self, text: str) -> None:
         self.began, self.stopping = time.monotonic(), False
-        self._rested.clear()
+        self._idle.clear()
         self._changed()
         try:
             if self.session is None:
@@ -166,7 +166,7 @@ class Talk:
             result = await self.call(self.desk.say(text))
             with suppress(TimeoutError):
                 async with time_limit(REST):
-                    await self._rested.wait()
+                    await self._idle.wait()
             self._tell(result, story)
         except ToolwrightError as error:
             self.story.note(f"! {error}", RED)
@@ -175,17 +175,17 @@ class Talk:
             self._return_all()
         finally:
             self.began = 0.0
-            self._settle_unheard()
+            self._requeue_steer()
             await self.refresh()
 
     async def _is_stored(self, text: str) -> bool:
-        """Whether a prompt is part of the session, whatever became of it; one that is not is the person's again."""
+        """Tell whether a prompt is stored in the session; one that is not goes back to the person."""
         try:
             messages = await self.call(self.project.messages(self.session.id)) if self.session else []
         except ToolwrightError:
             return False  # nobody can tell, and words that are kept are not lost
-        said = [one.text for one in messages if one.info.role == "user"]
-        return bool(said) and said[-1] == text
+        prompts = [one.text for one in messages if one.info.role == "user"]
+        return bool(prompts) and prompts[-1] == text
 
     def _tell(self, result: "TurnResult", story: Story) -> None:
         from toolwright.terminal.renderer import spent
@@ -204,13 +204,13 @@ class Talk:
 
     @property
     def steered(self) -> list[str]:
-        """What was said during the turn and the agent has not read yet."""
-        said = [block.words for block in self.story.blocks[-200:] if isinstance(block, Said)]
-        self._steered = [text for text in self._steered if not any(text in one for one in said)]
+        """Return the prompts sent during the turn that the agent has not read yet."""
+        prompts = [block.words for block in self.story.blocks[-200:] if isinstance(block, Said)]
+        self._steered = [text for text in self._steered if not any(text in one for one in prompts)]
         return self._steered
 
-    def _settle_unheard(self) -> None:
-        """What the agent did not hear any more is the next prompt, unless the turn was stopped."""
+    def _requeue_steer(self) -> None:
+        """Queue what the agent has not read as the next prompts, unless the turn was stopped."""
         unheard, self._steered = self.steered, []
         if self.stopping:
             self.returned += unheard

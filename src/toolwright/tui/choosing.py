@@ -7,7 +7,7 @@ from toolwright.app.own import found_entries, undone
 from toolwright.errors import UsageError
 from toolwright.messages import SessionInfo
 from toolwright.tui.blocks import Said
-from toolwright.tui.chat_state import Talk
+from toolwright.tui.chat_state import ChatState
 from toolwright.tui.dialog import LineDialog, Picker
 from toolwright.tui.themes import LOOKS
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from toolwright.app.outcome import Outcome
     from toolwright.app.project import Project
     from toolwright.session.undo.file_back import Selection
-    from toolwright.tui.app import Conversation
+    from toolwright.tui.app import ChatApp
 
 LISTED = 500
 
@@ -23,7 +23,7 @@ LISTED = 500
 class Choosing:
     """Pickers, and what comes of what was picked."""
 
-    def __init__(self, app: "Conversation", talk: Talk) -> None:
+    def __init__(self, app: "ChatApp", talk: ChatState) -> None:
         self.app = app
         self.talk = talk
 
@@ -45,7 +45,7 @@ class Choosing:
         by_id = {one.id: one for one in await self.talk.call(self.project.sessions(LISTED))}
         wanted = ""
         while not wanted:
-            said = await self.app.ask(
+            picked = await self.app.ask(
                 Picker(
                     "Sessions",
                     [(one.id, _session_line(one)) for one in by_id.values()],
@@ -55,11 +55,11 @@ class Choosing:
                     foot="Enter open · Ctrl-R rename · Ctrl-D delete · Esc close · type to search titles and words",
                 )
             )
-            if said is None:
+            if picked is None:
                 return
-            key, colon, session_id = said.rpartition(":")
+            key, colon, session_id = picked.rpartition(":")
             if not colon:
-                wanted = said
+                wanted = picked
             elif session_id not in by_id:
                 by_id[session_id] = await self.talk.call(self.project.session(session_id))
             elif key == "r":
@@ -105,18 +105,18 @@ class Choosing:
     async def timeline(self, _: str) -> None:
         """The prompts of the session: jump to one, fork before it, undo from it on."""
         story = self.talk.story
-        said = [block for block in story.blocks if isinstance(block, Said)]
+        prompts = [block for block in story.blocks if isinstance(block, Said)]
         picked = await self.app.ask(
             Picker(
                 "Prompts",
-                [(block.id, " ".join(block.words.split())[:200]) for block in said],
-                chosen=said[-1].id if said else "",
+                [(block.id, " ".join(block.words.split())[:200]) for block in prompts],
+                chosen=prompts[-1].id if prompts else "",
                 keys="fu",
                 foot="Enter jump there · Ctrl-F fork before it · Ctrl-U undo from there on · Esc close",
             )
         )
         key, _, block_id = (picked or "").rpartition(":")
-        block = next((one for one in said if one.id == block_id), None)
+        block = next((one for one in prompts if one.id == block_id), None)
         if block is None:
             return
         if not key:
@@ -152,8 +152,8 @@ class Choosing:
     async def theme(self, name: str) -> None:
         if not name:
             entries = [(one, one) for one in LOOKS]
-            said = await self.app.ask(Picker("Themes", entries, chosen=self.app.theme))
-            name = said or self.app.theme
+            picked = await self.app.ask(Picker("Themes", entries, chosen=self.app.theme))
+            name = picked or self.app.theme
         if name not in LOOKS:
             raise UsageError(f"There is no theme {name!r}. There are: {', '.join(LOOKS)}.")
         self.app.choose_theme(name)
@@ -164,20 +164,20 @@ class Choosing:
         """Ask for the file's name first."""
         session = self.talk.desk.require_session()
         name = f"{session.slug or session.id}.md"
-        said = await self.app.ask(LineDialog("Write the session to (.md to read, .json to import again)", name))
-        if said and said.strip():
-            await self.do("export", said.strip())
+        path = await self.app.ask(LineDialog("Write the session to (.md to read, .json to import again)", name))
+        if path and path.strip():
+            await self.do("export", path.strip())
 
     async def undo(self) -> None:
         from toolwright.tui.undoing import UndoDialog, changes_of
 
         session = self.talk.desk.require_session()
         changes = await changes_of(self.talk, session.id)
-        said = await self.app.ask(UndoDialog(changes, self.talk, session.id))
-        if isinstance(said, str):
-            await self.do(said)
-        elif said is not None:
-            await self.undo_now(said)
+        choice = await self.app.ask(UndoDialog(changes, self.talk, session.id))
+        if isinstance(choice, str):
+            await self.do(choice)
+        elif choice is not None:
+            await self.undo_now(choice)
 
     async def undo_now(self, selection: "Selection") -> None:
         plans = await self.talk.call(self.project.undo(self.talk.desk.require_session().id, selection))

@@ -10,7 +10,7 @@ from toolwright.errors import UsageError
 from toolwright.terminal.screen import BOLD, DIM
 from toolwright.text.ids import new_id
 from toolwright.tui.blocks import Shell
-from toolwright.tui.chat_state import Talk
+from toolwright.tui.chat_state import ChatState
 from toolwright.tui.choosing import Choosing
 from toolwright.tui.dialog import LineDialog, Picker, TextDialog
 from toolwright.tui.keys import KEYS
@@ -18,18 +18,18 @@ from toolwright.tui.page import Line
 
 if TYPE_CHECKING:
     from toolwright.messages import SessionInfo
-    from toolwright.tui.app import Conversation
+    from toolwright.tui.app import ChatApp
 
 
-class Commands(Choosing):
-    """What can be done beside prompting. What only a screen does is a method of the name of its act."""
+class ScreenCommands(Choosing):
+    """Commands beside prompts. Each act that only a screen has is a method of its name."""
 
-    def __init__(self, app: "Conversation", talk: Talk) -> None:
+    def __init__(self, app: "ChatApp", talk: ChatState) -> None:
         super().__init__(app, talk)
         self.named: dict[str, str] = {}
         self._mentionable: list[str] = []
         self._dialogs = {"sessions": self.sessions, "undo": self.undo, "rename": self.rename, "export": self.export}
-        """What is chosen in a dialog where nothing is typed behind the name."""
+        """Dialogs for commands typed without an argument."""
 
     async def load(self) -> None:
         """Look up what completions need."""
@@ -106,11 +106,11 @@ class Commands(Choosing):
         folder, _, start = word[1:].rpartition("/")
         agents = [(f"@{name} ", "agent") for name in self._mentionable if not folder and name.startswith(start)]
         try:
-            found = sorted((self.project.directory / folder).iterdir())
+            paths = sorted((self.project.directory / folder).iterdir())
         except (OSError, ValueError):
-            found = []
+            paths = []
         prefix = f"@{folder}/" if folder else "@"
-        files = [one for one in found if one.name.startswith(start) and (start or not one.name.startswith("."))]
+        files = [one for one in paths if one.name.startswith(start) and (start or not one.name.startswith("."))]
         return [*agents, *((f"{prefix}{one.name}{'/' if one.is_dir() else ' '}", "") for one in files)]
 
     async def found_files(self, word: str) -> list[tuple[str, str]]:

@@ -11,8 +11,8 @@ from toolwright.errors import ToolwrightError
 from toolwright.terminal.background import Background
 from toolwright.terminal.screen import RED
 from toolwright.text.display import visible
-from toolwright.tui.dialog import Dialog, StillInput
-from toolwright.tui.page import Line, Page
+from toolwright.tui.dialog import CachedInput, Dialog
+from toolwright.tui.page import DrawnPage, Line
 
 Show = Callable[[str], None]
 """Tells the person what to do."""
@@ -27,7 +27,7 @@ class KeyDialog(Dialog[str | None]):
         self.title_text = f"Key for {provider}"
 
     def answers(self) -> ComposeResult:
-        yield StillInput(placeholder="paste the key")
+        yield CachedInput(placeholder="paste the key")
 
     def on_mount(self) -> None:
         self.query_one("#read").display = False
@@ -78,12 +78,12 @@ class LoginDialog(Dialog[bool]):
         self._show()
 
     def _show(self) -> None:
-        made: list[Line] = []
+        lines: list[Line] = []
         for text, code in self._told:
-            page = Page.blank(max(20, self.size.width - 4))
+            page = DrawnPage.blank(max(20, self.size.width - 4))
             page.wrapped(visible(text, lines=False), code)
-            made += page.lines
-        self.read(made)
+            lines += page.lines
+        self.read(lines)
 
     def action_give_up(self) -> None:
         self._login.cancel()

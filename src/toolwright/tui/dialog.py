@@ -1,4 +1,4 @@
-"""What dialogs share: a box above the conversation, with lines to read and answers to choose from by one key."""
+"""Base of all dialogs: a box above the conversation, with lines to read and answers to choose from by one key."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -23,7 +23,7 @@ from toolwright.tui.page import Line
 
 T = TypeVar("T")
 Entry = tuple[str, str]
-"""What is returned, and how it is shown."""
+"""The value that is returned, and its text on the screen."""
 SHORTEST = 3
 """Letters from which on more is looked for."""
 PAUSE = 0.15
@@ -45,11 +45,11 @@ _STYLES = {
 
 def content_of(lines: Iterable[Line]) -> Content:
     """Lines as textual draws them, without anything in them being read as markup."""
-    made: list[Content] = []
+    rows: list[Content] = []
     for line in lines:
         pieces = [(visible(text, lines=False), _STYLES.get(code, "")) for text, code in line]
-        made.append(Content.assemble(*pieces))
-    return Content("\n").join(made)
+        rows.append(Content.assemble(*pieces))
+    return Content("\n").join(rows)
 
 
 class Dialog(ModalScreen[T]):
@@ -104,7 +104,7 @@ class Dialog(ModalScreen[T]):
         self.call_after_refresh(self._fit)
 
     def _fit(self) -> None:
-        """What is read gets the room that the answers leave; it scrolls."""
+        """Give the text the room that the answers leave; it scrolls."""
         box = self.query_one("#read")
         for options in self.query(OptionList):
             options.styles.max_height = max(3, self.size.height // 2)
@@ -144,8 +144,8 @@ class Dialog(ModalScreen[T]):
         return step is not None or key in ("home", "end")
 
 
-class StillInput(Input):
-    """One line of input, whose cursor stands still."""
+class CachedInput(Input):
+    """One line of input with a cursor that does not blink."""
 
     def __init__(self, *, placeholder: str = "", widget_id: str | None = None) -> None:
         super().__init__(placeholder=placeholder, id=widget_id, compact=True, select_on_focus=False)
@@ -177,11 +177,11 @@ class Picker(Dialog[str | None]):
         self.foot = foot
         self.more = more
         self._found: tuple[str, Sequence[Entry]] = ("", ())
-        """What was found for what is typed, besides."""
+        """Typed words, and further entries that match them."""
         self._shown: list[str] = []
 
     def answers(self) -> ComposeResult:
-        yield StillInput(placeholder="search")
+        yield CachedInput(placeholder="search")
         yield OptionList(markup=False)
 
     def on_mount(self) -> None:
@@ -226,16 +226,16 @@ class Picker(Dialog[str | None]):
     def _narrow(self, words: str) -> None:
         options = self.query_one(OptionList)
         wanted = words.lower().split()
-        found = [one for one in self.entries if all(word in f"{one[0]} {one[1]}".lower() for word in wanted)]
+        matches = [one for one in self.entries if all(word in f"{one[0]} {one[1]}".lower() for word in wanted)]
         if self._found[0] == words:
-            found += [one for one in self._found[1] if one[0] not in {name for name, _ in found}]
-        self._shown = [name for name, _ in found]
+            matches += [one for one in self._found[1] if one[0] not in {name for name, _ in matches}]
+        self._shown = [name for name, _ in matches]
         options.clear_options()
         room = max(20, self.size.width - 4)
-        options.add_options([Option(_entry(clipped(visible(text, lines=False), room))) for _, text in found])
+        options.add_options([Option(_entry(clipped(visible(text, lines=False), room))) for _, text in matches])
         # Once something is typed, the first that fits is meant.
         at = self._shown.index(self.chosen) if self.chosen in self._shown and not wanted else 0
-        options.highlighted = at if found else None
+        options.highlighted = at if matches else None
 
     def _take(self, before: str = "") -> None:
         at = self.query_one(OptionList).highlighted
@@ -244,7 +244,7 @@ class Picker(Dialog[str | None]):
 
 
 def _entry(text: str) -> Content:
-    """The name of an entry meets the eye; what is told of it stands behind two blanks."""
+    """Return an entry with its name in bold; its description follows after two blanks."""
     name, gap, rest = text.partition("  ")
     return Content.assemble((name, "bold"), gap + rest)
 
@@ -258,7 +258,7 @@ class LineDialog(Dialog[str | None]):
         self.first, self.lines = text, lines
 
     def answers(self) -> ComposeResult:
-        yield StillInput()
+        yield CachedInput()
 
     def on_mount(self) -> None:
         self.read(self.lines)

@@ -62,11 +62,11 @@ def _runs(diff: str) -> Iterator[_Run | None]:
     left = right = -1
     for line in diff.splitlines():
         sign, text = line[:1], visible(line[1:].expandtabs(4), lines=False)
-        if found := _HUNK.match(line):
+        if hunk := _HUNK.match(line):
             yield from _changed(old, new)
             if left >= 0:
                 yield None
-            left, right = int(found[1]), int(found[2])
+            left, right = int(hunk[1]), int(hunk[2])
         elif left < 0:
             continue
         elif sign == "-":
@@ -83,22 +83,22 @@ def _runs(diff: str) -> Iterator[_Run | None]:
 
 
 def _changed(old: list[tuple[int, str]], new: list[tuple[int, str]]) -> Iterator[_Run]:
-    """What was collected of a change, if anything; as many new lines as old ones are compared word by word."""
+    """Yield the change collected so far, if any; as many new lines as old ones are compared word by word."""
     if not old and not new:
         return
-    made = _Run([], [])
+    run = _Run([], [])
     for before, after in zip_longest(old, new):
         if before and after and len(old) == len(new):
             first, second = _compared(before[1], after[1])
         else:
             first, second = [(before[1] if before else "", REMOVED)], [(after[1] if after else "", ADDED)]
         if before:
-            made.old.append(_Row(before[0], "-", first))
+            run.old.append(_Row(before[0], "-", first))
         if after:
-            made.new.append(_Row(after[0], "+", second))
+            run.new.append(_Row(after[0], "+", second))
     old.clear()
     new.clear()
-    yield made
+    yield run
 
 
 def _compared(old: str, new: str) -> tuple[Line, Line]:
@@ -112,8 +112,8 @@ def _compared(old: str, new: str) -> tuple[Line, Line]:
     return _marked(before, head, tail, REMOVED, REMOVED_WORD), _marked(after, head, tail, ADDED, ADDED_WORD)
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+def _common(first: Sequence[str], other: Sequence[str]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, other, strict=False)))
 
 
 def _marked(tokens: list[str], head: int, tail: int, plain: str, marked: str) -> Line:
@@ -147,10 +147,10 @@ def _cell(row: _Row, columns: int, width: int) -> list[Line]:
     """A line of one side in as many rows as it takes, each filled to the edge."""
     room = max(_NARROWEST, columns - width - 3)
     code = {"+": ADDED, "-": REMOVED}.get(row.sign, "")
-    made: list[Line] = []
+    rows: list[Line] = []
     for at, pieces in enumerate(fitted(row.pieces, room)):
         number = f"{row.number or '':>{width}} " if at == 0 else " " * (width + 1)
         sign = f"{row.sign} " if at == 0 else "  "
         filling = " " * (room - sum(cell_len(text) for text, _ in pieces))
-        made.append([(number, DIM), (sign, code), *pieces, (filling, code)])
-    return made
+        rows.append([(number, DIM), (sign, code), *pieces, (filling, code)])
+    return rows

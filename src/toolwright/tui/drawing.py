@@ -1,4 +1,4 @@
-"""What happens put where it is seen: events in batches, the lines around the transcript, the terminal's title."""
+"""Drawing: events in batches, the lines around the transcript, the terminal's title."""
 
 import time
 from typing import TYPE_CHECKING
@@ -13,37 +13,37 @@ from toolwright.session.events import (
 )
 from toolwright.terminal.columns import clipped
 from toolwright.text.display import visible
-from toolwright.tui.chat_state import Talk
+from toolwright.tui.chat_state import ChatState
 from toolwright.tui.edges import ROOMY, WIDE, Edge, footer, greeting, has_news, panel, progress, waiting
-from toolwright.tui.event_batches import Feed
+from toolwright.tui.event_batches import EventBatches
 from toolwright.tui.scrollback import Scrollback
 from toolwright.tui.story import Story
 from toolwright.tui.terminal import STOPPED, is_gone, title_of
 
 if TYPE_CHECKING:
-    from toolwright.tui.app import Conversation
+    from toolwright.tui.app import ChatApp
 
 FRAME = 1 / 30
 """Seconds between two drawings of what comes."""
 TICK = 0.25
 PANEL = 34
 UNTITLED = "New session - "
-"""How the title of a session begins that has none yet."""
+"""Beginning of the title of a session that has none yet."""
 
 
 class Drawing:
     """Draws a talk onto the widgets of the conversation."""
 
-    def __init__(self, app: "Conversation", talk: Talk) -> None:
+    def __init__(self, app: "ChatApp", talk: ChatState) -> None:
         self.app, self.talk = app, talk
         self.inside: Story | None = None
         """The subagent that is looked at."""
         self.wants_panel: bool | None = None
-        """Whether the person wants the panel; None if there is to be one where there is room."""
+        """True if the person wants the panel, False if not; None shows it where there is room."""
         self.scrollback = Scrollback(app) if app.is_inline else None
         self._drawn = 0.0
         self._due = False
-        self._feed = Feed(app.background, talk.project.follow(), self.wake)
+        self._feed = EventBatches(app.background, talk.project.follow(), self.wake)
         app.set_interval(TICK, self._tick)
 
     def close(self) -> None:
@@ -107,14 +107,14 @@ class Drawing:
 
     def _follow_story(self) -> None:
         """The story of a new session is another one."""
-        shown = self.inside or self.talk.story
-        if self.app.transcript.story is not shown:
-            self.app.transcript.show(shown)
+        story = self.inside or self.talk.story
+        if self.app.transcript.story is not story:
+            self.app.transcript.show(story)
 
     # What stands around it.
 
     def edges(self) -> None:
-        """Who answers, what waits, what it has cost."""
+        """Update the lines around the transcript: agent, queue, cost."""
         if not self.app.is_up:
             return
         talk, columns = self.talk, self._columns
@@ -141,8 +141,8 @@ class Drawing:
         title = talk.session.title if talk.session else ""
         if title.startswith(UNTITLED):
             title = talk.story.first_words() or title
-        told = f"subagent {inside.session_id[-6:]} of {title}   (Esc goes back)" if inside else title
-        return visible(told, lines=False)
+        heading = f"subagent {inside.session_id[-6:]} of {title}   (Esc goes back)" if inside else title
+        return visible(heading, lines=False)
 
     @property
     def _has_panel(self) -> bool:

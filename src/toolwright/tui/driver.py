@@ -7,7 +7,7 @@ from typing import IO, Any
 from textual.drivers.linux_driver import LinuxDriver
 
 
-class Output:
+class DriverOutput:
     """The terminal to write to; what nobody reads any more is dropped."""
 
     def __init__(self, file: IO[str]) -> None:
@@ -30,7 +30,7 @@ class TerminalDriver(LinuxDriver):
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
-        self._file: Any = Output(self._file)
+        self._file: Any = DriverOutput(self._file)
 
     def _get_terminal_size(self) -> tuple[int, int]:
         """Ask the terminal itself: a `COLUMNS` that a shell has exported stays as it was when the size changes."""

@@ -14,8 +14,8 @@ from toolwright.terminal.columns import clipped
 from toolwright.terminal.renderer import last_line
 from toolwright.terminal.screen import BOLD, DIM, YELLOW
 from toolwright.text.display import visible
-from toolwright.tui.cached_lines import Still
-from toolwright.tui.chat_state import MODES, Talk
+from toolwright.tui.cached_lines import CachedLines
+from toolwright.tui.chat_state import MODES, ChatState
 from toolwright.tui.page import Line
 from toolwright.version import VERSION
 
@@ -23,7 +23,7 @@ WIDE, ROOMY = 120, 150
 """Columns from which on there is room for the panel if it tells something new, and from which on it is always there."""
 
 
-class Edge(Static, Still):
+class Edge(Static, CachedLines):
     """Lines of ours that are drawn anew only when they have changed."""
 
     DEFAULT_CSS = """
@@ -32,8 +32,8 @@ class Edge(Static, Still):
 
     _shown = ""
 
-    def tell(self, told: str | Content) -> None:
-        content = Content(told) if isinstance(told, str) else told
+    def tell(self, message: str | Content) -> None:
+        content = Content(message) if isinstance(message, str) else message
         text = content.plain
         if text != self._shown:
             # Lines are made to fit, so the room it takes is that of their number.
@@ -47,24 +47,26 @@ class Edge(Static, Still):
         return self._shown
 
 
-def progress(talk: Talk, columns: int) -> str:
+def progress(talk: ChatState, columns: int) -> str:
     """Say in one line what is under way, for how long, and what a command has printed last."""
     if not talk.busy:
         return ""
-    told = "stopping" if talk.stopping else talk.doing.word()
+    activity = "stopping" if talk.stopping else talk.doing.word()
     last, seconds = "", time.monotonic() - talk.began
     running = talk.story.running()
     if running and not talk.stopping:
         part = running[-1].part
         more = f" and {len(running) - 1} more" if len(running) > 1 else ""
-        told, last = f"running {headline(part)}{more}", last_line(part)
+        activity, last = f"running {headline(part)}{more}", last_line(part)
         if isinstance(part.state, Running):
             seconds = max(0.0, time.time() - part.state.time.start / 1000)
-    line = f"{clipped(visible(told, lines=False), columns // 2)} · {duration(seconds)} · {last or 'Esc Esc to stop'}"
+    line = (
+        f"{clipped(visible(activity, lines=False), columns // 2)} · {duration(seconds)} · {last or 'Esc Esc to stop'}"
+    )
     return clipped(visible(line, lines=False), columns)
 
 
-def waiting(talk: Talk, columns: int) -> str:
+def waiting(talk: ChatState, columns: int) -> str:
     """The prompts that wait, and what the agent has yet to be told."""
     steered = [f"→ {_one_line(text)}" for text in talk.steered]
     queued = [f"{number}. {_one_line(text)}" for number, text in enumerate(talk.queue, 1)]
@@ -75,31 +77,31 @@ def waiting(talk: Talk, columns: int) -> str:
     return "\n".join(clipped(line, columns) for line in (head, *lines[:4]))
 
 
-def footer(talk: Talk, columns: int) -> Content:
-    """Who answers, and what it has taken."""
+def footer(talk: ChatState, columns: int) -> Content:
+    """Return the line below the prompt: agent, model, context, cost."""
     model = clipped(talk.next_model or "no model: /connect", columns // 2)
-    told = [f"{model} {talk.desk.variant}" if talk.desk.variant else model]
+    parts = [f"{model} {talk.desk.variant}" if talk.desk.variant else model]
     if MODES[talk.mode]:
-        told.append(MODES[talk.mode])
+        parts.append(MODES[talk.mode])
     use = talk.use
     if use is not None:
         if use.limit:
-            told.append(f"context {100 * use.context // use.limit} %")
+            parts.append(f"context {100 * use.context // use.limit} %")
         elif use.context:
-            told.append(f"context {use.context:,}")
+            parts.append(f"context {use.context:,}")
         if use.cost:
-            told.append(money(use.cost))
+            parts.append(money(use.cost))
     if talk.todos:
-        told.append(f"todo {sum(one.status == 'completed' for one in talk.todos)}/{len(talk.todos)}")
+        parts.append(f"todo {sum(one.status == 'completed' for one in talk.todos)}/{len(talk.todos)}")
     if talk.session is not None and columns >= 90:
-        told.append(talk.session.slug or talk.session.id)
+        parts.append(talk.session.slug or talk.session.id)
     agent = visible(talk.desk.agent, lines=False)
-    rest = clipped(visible(" · ".join(told), lines=False), max(0, columns - len(agent) - 3))
+    rest = clipped(visible(" · ".join(parts), lines=False), max(0, columns - len(agent) - 3))
     return Content.assemble((agent, "bold $text-accent"), (f" · {rest}", ""))
 
 
-def greeting(talk: Talk, columns: int) -> list[Line]:
-    """What an empty session shows: where one is, and what there is to begin with."""
+def greeting(talk: ChatState, columns: int) -> list[Line]:
+    """Return what an empty session shows: the folder, and commands to begin with."""
     branch = branch_of(talk.project.here)
     lines: list[Line] = [
         [("toolwright ", BOLD), (VERSION, DIM)],
@@ -110,10 +112,10 @@ def greeting(talk: Talk, columns: int) -> list[Line]:
     if not talk.next_model:
         lines += [[("No model yet.", YELLOW)], []]
         keys, local = (talk.usable.keys, talk.usable.local) if talk.usable else ((), ())
-        found = [(f"/model {name}", "there is a key for it") for name in keys[:3]]
-        found += [(f"/model {name}", "runs on this machine") for name in local[:3]]
+        models = [(f"/model {name}", "there is a key for it") for name in keys[:3]]
+        models += [(f"/model {name}", "runs on this machine") for name in local[:3]]
         hints = (
-            *found,
+            *models,
             ("/connect", "a server on this machine, or a provider"),
             ("/demo", "a session without a model"),
         )
@@ -131,12 +133,12 @@ _HINTS: tuple[tuple[str, str], ...] = (
 )
 
 
-def has_news(talk: Talk) -> bool:
-    """Whether the panel would tell what stands nowhere else."""
+def has_news(talk: ChatState) -> bool:
+    """Tell whether the panel would show something that stands nowhere else."""
     return bool(talk.todos or talk.story.children() or talk.story.changed_files())
 
 
-def panel(talk: Talk, columns: int) -> Content:
+def panel(talk: ChatState, columns: int) -> Content:
     """The same and more, with room: how full the context is, the todos, the subagents."""
     branch = branch_of(talk.project.here)
     parts: list[tuple[str, list[str]]] = [("folder", [_folder(talk), *([f"on {branch}"] if branch else [])])]
@@ -148,21 +150,21 @@ def panel(talk: Talk, columns: int) -> Content:
     if talk.todos:
         parts.append(("todo", [todo_line(one.status, one.content) for one in talk.todos]))
     if children := talk.story.children():
-        told = [f"{'…' if one.part.state.status == 'running' else '•'} {one.title}" for one in children]
-        parts.append(("subagents (Ctrl-G)", told))
+        entries = [f"{'…' if one.part.state.status == 'running' else '•'} {one.title}" for one in children]
+        parts.append(("subagents (Ctrl-G)", entries))
     if changed := talk.story.changed_files():
-        told = [f"{name}  +{added} -{removed}" for name, (added, removed) in changed.items()]
-        parts.append(("changed (/diff)", told[-12:]))
-    made = [
+        entries = [f"{name}  +{added} -{removed}" for name, (added, removed) in changed.items()]
+        parts.append(("changed (/diff)", entries[-12:]))
+    sections = [
         Content("\n").join(
             [Content.styled(name, "bold"), *(Content(clipped(visible(line, lines=False), columns)) for line in lines)]
         )
         for name, lines in parts
     ]
-    return Content("\n\n").join(made) if made else Content("a new session")
+    return Content("\n\n").join(sections) if sections else Content("a new session")
 
 
-def _folder(talk: Talk) -> str:
+def _folder(talk: ChatState) -> str:
     """The folder of the project, from the user's home if it is in there."""
     folder, home = str(talk.project.directory), str(Path.home())
     return f"~{folder.removeprefix(home)}" if f"{folder}/".startswith(f"{home}/") else folder

@@ -1,4 +1,4 @@
-"""What happens in the background, handed to the screen in batches: a flood of events is drawn as one."""
+"""Batches of background events for the screen: a flood of events is drawn as one."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -12,7 +12,7 @@ WAITING = 20_000
 PAUSE = 0.02
 
 
-class Feed:
+class EventBatches:
     """Collects the events of a project, whose loop runs in another thread, until they are taken."""
 
     def __init__(self, background: Background, events: AsyncIterator[Event], wake: Callable[[], None]) -> None:

@@ -5,7 +5,7 @@ from textual.app import ComposeResult
 from textual.widgets import Input
 
 from toolwright.app.words import plural
-from toolwright.tui.dialog import Dialog, StillInput
+from toolwright.tui.dialog import CachedInput, Dialog
 from toolwright.tui.view import Transcript
 
 
@@ -21,10 +21,10 @@ class FindDialog(Dialog[None]):
         super().__init__()
         self.transcript, self.words = transcript, words
         self.at = 0
-        """Which of the lines is shown, from the last."""
+        """Index of the line that is shown, from the last."""
 
     def answers(self) -> ComposeResult:
-        yield StillInput(placeholder="search this conversation")
+        yield CachedInput(placeholder="search this conversation")
 
     def on_mount(self) -> None:
         self.query_one("#read").display = False
@@ -57,11 +57,11 @@ class FindDialog(Dialog[None]):
 
     def _go(self, step: int) -> None:
         """Show the line that is so many before the present one."""
-        found = self.transcript.found
-        if found:
-            self.at = (self.at + step) % len(found)
-            self.transcript.show_line(found[-1 - self.at])
-            where = f"{len(found) - self.at} of {plural(len(found), 'line')}"
+        matches = self.transcript.matching_lines
+        if matches:
+            self.at = (self.at + step) % len(matches)
+            self.transcript.show_line(matches[-1 - self.at])
+            where = f"{len(matches) - self.at} of {plural(len(matches), 'line')}"
         else:
             where = "no line has these words" if self.query_one(Input).value.strip() else "type what to look for"
         self.tell(f"{where} · Enter and ↑ earlier · ↓ later · Esc close")

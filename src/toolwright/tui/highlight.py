@@ -63,7 +63,7 @@ class _Family:
     words: str = ""
     any_case: bool = False
     keys: bool = False
-    """Whether lines begin with names of what follows."""
+    """True if lines begin with names of what follows."""
 
 
 _FAMILIES = (
@@ -127,14 +127,14 @@ def highlighted(code: str, language: str) -> "list[list[tuple[str, str]]] | None
     text = visible(code.expandtabs(4))
     lines: list[list[tuple[str, str]]] = [[]]
     at = 0
-    for found in pattern.finditer(text):
-        kind, word = str(found.lastgroup), found[0]
+    for match in pattern.finditer(text):
+        kind, word = str(match.lastgroup), match[0]
         plain = word.lower() if family.any_case else word
         colour = MAGENTA if plain in words else _COLOURS.get(kind, "")
         if colour:
-            _add(lines, text[at : found.start()], "")
+            _add(lines, text[at : match.start()], "")
             _add(lines, word, colour)
-            at = found.end()
+            at = match.end()
     _add(lines, text[at:], "")
     return lines
 

@@ -12,7 +12,7 @@ from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 ROUNDS = 3
-"""How often what a key causes may cause something else: a key sends a message, which moves the focus, which is told."""
+"""Rounds in which the effect of a key may have effects: a key sends a message, which moves the focus, and so on."""
 LONGEST = 1.0
 """Seconds after which the next key is handled whatever may still come of the one before."""
 HELD = 2.0
@@ -22,8 +22,8 @@ NEVER_HELD = "ctrl+c"
 Pressing = events.Key | events.Paste
 
 
-class Pressed:
-    """What the person has typed and nobody has handled yet.
+class KeyQueue:
+    """Keys that the person has pressed and no widget has handled yet.
 
     Widgets have a queue each, and the keys of the conversation are looked at before any of them: without an order, a
     key would act on a text whose letters are still on their way, or on a dialog that has just been answered.
@@ -37,7 +37,7 @@ class Pressed:
         self._number = 0
         self._settling = self._held = False
         self._letter = self._loose = False
-        """Whether the last key was a letter of a text, and whether it was one among others, which nothing follows."""
+        """True if the last key was a letter of a text; true if it was one among others, which nothing follows."""
         self._limit: asyncio.TimerHandle | None = None
 
     async def take(self, event: Pressing) -> None:
@@ -83,12 +83,12 @@ class Pressed:
         if self._limit is not None:
             self._limit.cancel()
         self._limit = asyncio.get_running_loop().call_later(LONGEST, self.app.call_later, self._settled, self._number)
-        self.app.call_next(self._climb, self._number, chain.from_iterable(repeat(path, ROUNDS)))
+        self.app.call_next(self._after_pending_messages, self._number, chain.from_iterable(repeat(path, ROUNDS)))
 
-    async def _climb(self, number: int, path: "Iterator[DOMNode]") -> None:
+    async def _after_pending_messages(self, number: int, path: "Iterator[DOMNode]") -> None:
         """Go behind all that waits in the queue of each, from the widget up to the app; one that is gone has none."""
         for pump in path:
-            if pump.call_later(self._climb, number, path):
+            if pump.call_later(self._after_pending_messages, number, path):
                 return
         await self._settled(number)
 

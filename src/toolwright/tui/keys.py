@@ -23,7 +23,7 @@ class Key:
     text: str
     keys: str = NONE
     """As textual writes them, several with commas."""
-    behind: str = ""
+    after_leader: str = ""
     """The key that does it when it is pressed after the leader, as in OpenCode."""
     setting: str = ""
     """The name in `keybinds`, where OpenCode has one for the same."""
@@ -31,7 +31,7 @@ class Key:
 
 KEYS = (
     Key(action="interrupt", keys="ctrl+c", text="stop the turn; clear the prompt; twice: leave"),
-    Key(action="leave", keys="ctrl+d", behind="q", text="leave, when the prompt is empty", setting="app_exit"),
+    Key(action="leave", keys="ctrl+d", after_leader="q", text="leave, when the prompt is empty", setting="app_exit"),
     Key(action="suspend_process", keys="ctrl+z", text="suspend; fg in the shell comes back"),
     Key(action="go_back", keys="escape", text="twice: stop the turn; close a subagent", setting="session_interrupt"),
     Key(action="next_agent", keys="tab", text="the next agent, such as plan", setting="agent_cycle"),
@@ -45,41 +45,47 @@ KEYS = (
     Key(action="command('find')", keys="ctrl+f", text="search this conversation"),
     Key(action="steer", keys="ctrl+s", text="tell the agent now, without stopping it"),
     Key(action="unqueue", keys="ctrl+up", text="edit the last prompt that waits"),
-    Key(action="step_in", keys="ctrl+g", behind="right", text="open a subagent", setting="session_child_cycle"),
-    Key(action="step_out", behind="up", text="close a subagent", setting="session_parent"),
+    Key(action="step_in", keys="ctrl+g", after_leader="right", text="open a subagent", setting="session_child_cycle"),
+    Key(action="step_out", after_leader="up", text="close a subagent", setting="session_parent"),
     Key(action="whole", keys="ctrl+o", text="show everything of calls and thoughts, or less", setting="tool_details"),
-    Key(action="command('new')", behind="n", text="begin a new session", setting="session_new"),
-    Key(action="command('sessions')", keys="ctrl+r", behind="l", text="the sessions", setting="session_list"),
+    Key(action="command('new')", after_leader="n", text="begin a new session", setting="session_new"),
+    Key(action="command('sessions')", keys="ctrl+r", after_leader="l", text="the sessions", setting="session_list"),
     Key(
         action="command('timeline')",
         keys="ctrl+p",
-        behind="g",
+        after_leader="g",
         text="the prompts of this session",
         setting="session_timeline",
     ),
-    Key(action="command('compact')", behind="c", text="make room in the context", setting="session_compact"),
-    Key(action="command('export')", behind="x", text="write the session to a file", setting="session_export"),
+    Key(action="command('compact')", after_leader="c", text="make room in the context", setting="session_compact"),
+    Key(action="command('export')", after_leader="x", text="write the session to a file", setting="session_export"),
     Key(action="command('fork')", text="go on with a copy", setting="session_fork"),
     Key(action="command('rename')", text="another title", setting="session_rename"),
-    Key(action="command('model')", keys="ctrl+l", behind="m", text="choose a model", setting="model_list"),
+    Key(action="command('model')", keys="ctrl+l", after_leader="m", text="choose a model", setting="model_list"),
     Key(action="command('variant')", keys="ctrl+t", text="choose the reasoning effort", setting="variant_cycle"),
-    Key(action="command('agent')", keys="f2", behind="a", text="choose an agent", setting="agent_list"),
-    Key(action="command('undo')", keys="f8", behind="u", text="undo and redo", setting="messages_undo"),
-    Key(action="command('redo')", behind="r", text="redo what was undone", setting="messages_redo"),
+    Key(action="command('agent')", keys="f2", after_leader="a", text="choose an agent", setting="agent_list"),
+    Key(action="command('undo')", keys="f8", after_leader="u", text="undo and redo", setting="messages_undo"),
+    Key(action="command('redo')", after_leader="r", text="redo what was undone", setting="messages_redo"),
     Key(action="command('jobs')", keys="f9", text="commands in the background"),
     Key(
-        action="command('editor')", keys="f4", behind="e", text="write the prompt in your editor", setting="editor_open"
+        action="command('editor')",
+        keys="f4",
+        after_leader="e",
+        text="write the prompt in your editor",
+        setting="editor_open",
     ),
     Key(
         action="command('copy')",
         keys="f5",
-        behind="y",
+        after_leader="y",
         text="copy an answer, code, output",
         setting="messages_copy",
     ),
-    Key(action="command('theme')", keys="f3", behind="t", text="choose a theme", setting="theme_list"),
-    Key(action="sidebar", keys="ctrl+b", behind="b", text="show or hide the side panel", setting="sidebar_toggle"),
-    Key(action="command('mcp')", behind="s", text="servers and formatters", setting="status_view"),
+    Key(action="command('theme')", keys="f3", after_leader="t", text="choose a theme", setting="theme_list"),
+    Key(
+        action="sidebar", keys="ctrl+b", after_leader="b", text="show or hide the side panel", setting="sidebar_toggle"
+    ),
+    Key(action="command('mcp')", after_leader="s", text="servers and formatters", setting="status_view"),
     Key(action="command('keys')", keys="f1", text="this list"),
 )
 
@@ -88,12 +94,14 @@ ACTIONS = {key.action.partition("(")[0] for key in KEYS} | {"lead"}
 
 @record(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """Which key does what, by settings or as usual."""
+    """Keys by action, from settings or as usual."""
 
     keys: Mapping[str, str]
     """For the actions whose keys are others than usual, in textual's writing."""
     leader: str = LEADER
-    behind: Mapping[str, str] = field(default_factory=lambda: {key.behind: key.action for key in KEYS if key.behind})
+    after_leader: Mapping[str, str] = field(
+        default_factory=lambda: {key.after_leader: key.action for key in KEYS if key.after_leader}
+    )
     """The action of each key that is pressed after the leader."""
     send: frozenset[str] = SEND
     newline: frozenset[str] = NEWLINE
@@ -101,9 +109,13 @@ class Chosen:
     def of(self, key: Key) -> str:
         """The keys that do it now, as a person is shown them; without one the command, if there is one."""
         alone = self.keys.get(key.action, key.keys)
-        after = [f"{_shown(self.leader)} {_shown(one)}" for one, action in self.behind.items() if action == key.action]
+        after = [
+            f"{_key_name(self.leader)} {_key_name(one)}"
+            for one, action in self.after_leader.items()
+            if action == key.action
+        ]
         named = [f"/{key.action[9:-2]}"] if key.action.startswith("command(") else []
-        return ", ".join([*([] if alone == NONE else map(_shown, alone.split(","))), *after] or named)
+        return ", ".join([*([] if alone == NONE else map(_key_name, alone.split(","))), *after] or named)
 
 
 def bindings() -> list[Binding | tuple[str, str] | tuple[str, str, str]]:
@@ -115,26 +127,28 @@ def chosen(keybinds: Mapping[str, Any]) -> Chosen:
     """The keys that settings choose. A name may be OpenCode's or the one of the action; `none` is no key at all."""
     leader = _spelled(str(keybinds.get("leader") or LEADER))
     keys: dict[str, str] = {"lead": leader} if leader != LEADER else {}
-    behind = {key.behind: key.action for key in KEYS if key.behind}
+    after_leader = {key.after_leader: key.action for key in KEYS if key.after_leader}
     for key in KEYS:
-        said = keybinds.get(key.action, keybinds.get(key.setting) if key.setting else None)
-        if isinstance(said, str) and said:
-            ways = [one.strip() for one in said.split(",")]
+        setting = keybinds.get(key.action, keybinds.get(key.setting) if key.setting else None)
+        if isinstance(setting, str) and setting:
+            ways = [one.strip() for one in setting.split(",")]
             # Ctrl-C is among OpenCode's keys to leave; ours stops the turn first.
             alone = [_spelled(one) for one in ways if "<leader>" not in one and one not in ("", "ctrl+c")]
             keys[key.action] = ",".join(alone) or NONE
-            behind = {one: action for one, action in behind.items() if action != key.action}
-            behind |= {_spelled(one.removeprefix("<leader>")): key.action for one in ways if one.startswith("<leader>")}
+            after_leader = {one: action for one, action in after_leader.items() if action != key.action}
+            after_leader |= {
+                _spelled(one.removeprefix("<leader>")): key.action for one in ways if one.startswith("<leader>")
+            }
     return Chosen(
         keys=keys,
         leader=leader,
-        behind=behind,
+        after_leader=after_leader,
         send=_several(keybinds.get("input_submit")) or SEND,
         newline=_several(keybinds.get("input_newline")) or NEWLINE,
     )
 
 
-def _shown(key: str) -> str:
+def _key_name(key: str) -> str:
     """A key as people write it: `Ctrl-C`, `Page Up`."""
     *held, last = key.split("+")
     return "-".join(
@@ -142,8 +156,8 @@ def _shown(key: str) -> str:
     )
 
 
-def _several(said: object) -> frozenset[str]:
-    return frozenset(map(_spelled, said.split(","))) if isinstance(said, str) and said else frozenset()
+def _several(setting: object) -> frozenset[str]:
+    return frozenset(map(_spelled, setting.split(","))) if isinstance(setting, str) and setting else frozenset()
 
 
 def _spelled(key: str) -> str:

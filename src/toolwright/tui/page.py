@@ -18,7 +18,7 @@ Piece = tuple[str, str]
 """A text that is harmless to show, and the code of its colour."""
 Line = list[Piece]
 Palette = Mapping[str, Style]
-"""What each code looks like."""
+"""Style of each code."""
 
 READABLE = 120
 """Columns beyond which lines of words are no longer easy to read."""
@@ -27,7 +27,7 @@ _PAINTED = re.compile(r"\x1b\[([0-9;]+)m(.*?)\x1b\[0m")
 
 
 @record(slots=True, kw_only=True)
-class Page(Screen):
+class DrawnPage(Screen):
     """A screen that keeps its lines instead of writing them."""
 
     columns: int
@@ -38,7 +38,7 @@ class Page(Screen):
     _code_start: int = 0
 
     @classmethod
-    def blank(cls, columns: int) -> "Page":
+    def blank(cls, columns: int) -> "DrawnPage":
         return cls(columns=columns, colour=True)
 
     @property
@@ -79,34 +79,34 @@ def pieces_of(painted: str) -> Line:
     """A line as it was painted for a terminal, taken apart."""
     if "\x1b" not in painted:
         return [(painted, "")] if painted else []
-    made: Line = []
+    pieces: Line = []
     at = 0
-    for found in _PAINTED.finditer(painted):
-        if found.start() > at:
-            made.append((painted[at : found.start()], ""))
-        made.append((found[2], found[1]))
-        at = found.end()
+    for match in _PAINTED.finditer(painted):
+        if match.start() > at:
+            pieces.append((painted[at : match.start()], ""))
+        pieces.append((match[2], match[1]))
+        at = match.end()
     if at < len(painted):
-        made.append((painted[at:], ""))
-    return made
+        pieces.append((painted[at:], ""))
+    return pieces
 
 
 def fitted(line: Line, columns: int) -> list[Line]:
     """The line in as many as it takes, broken behind a blank where one is near: a word may be wider than the screen."""
     if sum(len(text) for text, _ in line) * 2 <= columns or sum(cell_len(text) for text, _ in line) <= columns:
         return [line]
-    made: list[Line] = []
+    rows: list[Line] = []
     left, text = line, "".join(text for text, _ in line)
     while text:
         end = _end_of(text, columns)
         head, left = _parted(left, end)
-        made.append(head)
+        rows.append(head)
         text = text[end:]
-    return made
+    return rows
 
 
 def _end_of(text: str, columns: int) -> int:
-    """How many characters go into a row."""
+    """Return how many characters go into a row."""
     room, end = columns, min(columns, len(text))
     if not text[:end].isascii():
         end = 0

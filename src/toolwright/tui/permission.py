@@ -16,22 +16,22 @@ from toolwright.terminal.questions import SCOPES, show_call
 from toolwright.terminal.screen import BOLD, DIM, YELLOW
 from toolwright.terminal.stored_rules import trial_lines
 from toolwright.tui.asking import Asking
-from toolwright.tui.dialog import StillInput, content_of
+from toolwright.tui.dialog import CachedInput, content_of
 from toolwright.tui.diffs import diff_rows
-from toolwright.tui.page import Line, Page
+from toolwright.tui.page import DrawnPage, Line
 
 ALL = 1_000_000
 ROOMY = 70
 """Columns from which on there is room for all that keys do."""
 TOLD = ("in", "writes", "deletes", "changes", "goes to", "network", "unclear", "outside", "asks for")
-"""What of a command is told at once; all of it stands behind `?`."""
+"""Facts of a command that are shown at once; `?` shows all."""
 NO_NETWORK = "none"
 
 Tried = Callable[[Question, Sequence[str]], Awaitable[RuleTrial]]
-"""What storing other patterns than the offered ones would mean."""
+"""Tries out storing other patterns than the offered ones."""
 View = Literal["call", "always", "why"]
 Answer = tuple[str, str]
-"""A key, and what it stands for."""
+"""A key, and its meaning."""
 _SCOPES: tuple[Answer, ...] = (("s", "This session"), ("a", "This project"), ("u", "Every project"))
 
 
@@ -67,14 +67,14 @@ class PermissionDialog(Asking[Reply | None]):
         self._edited = ""
         """The rule that is being edited."""
         self._picks = False
-        """Whether the next number says which rule to edit."""
+        """True while the next number picks the rule to edit."""
         self._why: Sequence[str] = ()
         self._note = ""
         self.title_text = headline_of(question, directory)
 
     def answers(self) -> ComposeResult:
-        yield StillInput(placeholder="what to do instead; Enter refuses", widget_id="advice")
-        yield StillInput(placeholder="the rule to store", widget_id="rule")
+        yield CachedInput(placeholder="what to do instead; Enter refuses", widget_id="advice")
+        yield CachedInput(placeholder="the rule to store", widget_id="rule")
         yield Static(id="trial", markup=False)
         yield Static(id="answers", markup=False)
 
@@ -103,17 +103,17 @@ class PermissionDialog(Asking[Reply | None]):
         self._show_answers()
 
     def _call(self) -> Iterator[Line]:
-        """What is to be approved, and what it does that meets the eye."""
+        """Yield the call to approve, and its most important facts."""
         columns = self._columns
         if len(clipped(self.title_text, columns)) < len(self.title_text):
-            page = Page.blank(columns)
+            page = DrawnPage.blank(columns)
             page.wrapped(self.title_text, BOLD)
             yield from page.lines
         diff, command = self.question.metadata.get("diff"), command_of(self.question)
         if command is not None or not isinstance(diff, str):
             for line in call_lines(self.question, columns, self.title_text):
                 yield [(line[:4], DIM), (line[4:], BOLD if command is not None else "")]
-        page = Page.blank(columns)
+        page = DrawnPage.blank(columns)
         for name, entries in facts(self.question, self.directory):
             if name in TOLD and entries and not (name == "network" and entries[0].startswith(NO_NETWORK)):
                 show_call(page, "\n".join(listed(name, entries, columns)))
@@ -130,7 +130,7 @@ class PermissionDialog(Asking[Reply | None]):
         ]
         for number, rule in enumerate(self.rules, 1):
             left = rule not in self.chosen
-            page = Page.blank(self._columns)
+            page = DrawnPage.blank(self._columns)
             count = f"{number}. " if several else ""
             page.wrapped(f"  {count}{self.question.rule(rule)}{'  (left out)' if left else ''}", DIM if left else "")
             yield from page.lines
@@ -139,10 +139,10 @@ class PermissionDialog(Asking[Reply | None]):
         """Why it is asked, and all of the call as it was understood."""
         yield [("why it is asked", BOLD)]
         for line in self._why:
-            page = Page.blank(self._columns)
+            page = DrawnPage.blank(self._columns)
             page.wrapped(line, DIM)
             yield from page.lines
-        page = Page.blank(self._columns)
+        page = DrawnPage.blank(self._columns)
         show_call(page, "\n".join(understood(self.question, self.directory, self._columns)))
         yield from page.lines
 
@@ -259,7 +259,7 @@ class PermissionDialog(Asking[Reply | None]):
         """Show what storing this would mean; the rules then, or none where it would not answer the question."""
         rules = exchanged(self.rules, self._edited, rule)
         trial = await self.tried(self.question, rules) if rule else RuleTrial(settles=False, reason="It is empty.")
-        page = Page.blank(self._columns)
+        page = DrawnPage.blank(self._columns)
         for line in trial_lines(trial):
             page.wrapped(f" {line}", DIM if trial.settles else YELLOW)
         self.query_one("#trial", Static).update(content_of(page.lines))

@@ -1,4 +1,4 @@
-"""Where the person types: several lines, history, what was pasted as a placeholder, and completions."""
+"""The input field: several lines, history, what was pasted as a placeholder, and completions."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from toolwright.tui.keys import Chosen
 
 PASTED_LINES = 6
 PASTED_LETTERS = 1_000
-"""What is pasted and larger than this is shown as a placeholder."""
+"""Pasted text longer than this is shown as a placeholder."""
 OFFERED = 50
 
 Complete = Callable[[str, bool], list[tuple[str, str]]]
@@ -36,15 +36,15 @@ class Offers(OptionList):
     """
     can_focus = False
 
-    found: list[tuple[str, str]]
+    entries: list[tuple[str, str]]
 
-    def offer(self, found: list[tuple[str, str]]) -> None:
-        self.found = found[:OFFERED]
+    def offer(self, entries: list[tuple[str, str]]) -> None:
+        self.entries = entries[:OFFERED]
         self.clear_options()
-        self.set_class(bool(found), "shown")
-        if found:
-            room = max(20, self.screen.query_one(Prompt).size.width)
-            self.add_options([Option(_line(word, text, room)) for word, text in self.found])
+        self.set_class(bool(entries), "shown")
+        if entries:
+            room = max(20, self.screen.query_one(PromptField).size.width)
+            self.add_options([Option(_line(word, text, room)) for word, text in self.entries])
             self.highlighted = 0
 
 
@@ -78,11 +78,11 @@ class Past:
         return self.draft if self.at == len(self.prompts) else self.prompts[self.at]
 
 
-class Prompt(TextArea):
+class PromptField(TextArea):
     """The text of the next prompt."""
 
     DEFAULT_CSS = """
-    Prompt {
+    PromptField {
         height: auto; min-height: 1; max-height: 10; border: none; border-left: thick $accent !important; padding: 0 1;
         background: $panel;
         &:focus { border: none; border-left: thick $accent !important; }
@@ -104,7 +104,7 @@ class Prompt(TextArea):
             super().__init__()
             self.word = word
 
-    class PressedBehind(Message):
+    class LeaderKey(Message):
         """A key was pressed after the leader."""
 
         def __init__(self, key: str) -> None:
@@ -124,8 +124,8 @@ class Prompt(TextArea):
         self._completed = (0, "", True)
         """The word before the cursor that completions were last looked for."""
         self.keys = Chosen(keys={})
-        self.led = 0.0
-        """Until when the next key is one behind the leader."""
+        self.leader_until = 0.0
+        """Time until which the next key counts as one after the leader."""
 
     def whole(self) -> str:
         """The prompt with what was pasted in the place of its placeholders."""
@@ -165,9 +165,9 @@ class Prompt(TextArea):
 
     def _own_key(self, key: str) -> bool:
         """Carry out a key that means something else here than in any text."""
-        led, self.led = self.led > time.monotonic(), 0.0
-        if led:
-            self.post_message(self.PressedBehind(key))
+        leader_until, self.leader_until = self.leader_until > time.monotonic(), 0.0
+        if leader_until:
+            self.post_message(self.LeaderKey(key))
         elif key == "question_mark" and not self.text:
             self.post_message(self.Sent("?"))
         elif key == "ctrl+z":
@@ -198,9 +198,9 @@ class Prompt(TextArea):
         return False
 
     def _walk(self, step: int) -> None:
-        found = self.past.walk(step, self.text)
-        if found is not None:
-            self.put(found)
+        past = self.past.walk(step, self.text)
+        if past is not None:
+            self.put(past)
             self.offer_none()
 
     # Completions.
@@ -214,7 +214,7 @@ class Prompt(TextArea):
         if not self._offering() or (chosen := self.offers.highlighted) is None:
             return False
         start, word, _ = self._word()
-        wanted = self.offers.found[chosen][0]
+        wanted = self.offers.entries[chosen][0]
         self.offer_none()
         if send and wanted.rstrip() == word:
             return False
@@ -223,7 +223,7 @@ class Prompt(TextArea):
         return True
 
     def _offering(self) -> bool:
-        """Whether completions are shown. A key may come before what was typed was looked at: then it is now."""
+        """Tell whether completions are shown. A key may come before what was typed was looked at: then it is now."""
         self.on_text_area_changed()
         return self.offers.has_class("shown")
 
@@ -232,19 +232,19 @@ class Prompt(TextArea):
             return
         self._completed = _, word, first = self._word()
         wanted = word.startswith("@") or (first and word.startswith("/"))
-        found = self.complete(word, first) if wanted else []
-        self.offers.offer(found)
-        if word.startswith("@") and len(word) > 2 and len(found) < OFFERED:
+        entries = self.complete(word, first) if wanted else []
+        self.offers.offer(entries)
+        if word.startswith("@") and len(word) > 2 and len(entries) < OFFERED:
             self.post_message(self.Searched(word))
 
-    def offer_more(self, word: str, found: list[tuple[str, str]]) -> None:
+    def offer_more(self, word: str, entries: list[tuple[str, str]]) -> None:
         """Completions that took longer to find, if they are still wanted."""
         if self._word()[1] == word:
-            known = self.offers.found
-            self.offers.offer([*known, *(one for one in found if one not in known)])
+            known = self.offers.entries
+            self.offers.offer([*known, *(one for one in entries if one not in known)])
 
     def _word(self) -> tuple[int, str, bool]:
-        """Where the word before the cursor begins, the word, and whether it is the first of all."""
+        """Return where the word before the cursor begins, the word, and whether it is the first of all."""
         row, column = self.cursor_location
         line = self.document.get_line(row)[:column]
         start = max(line.rfind(" "), line.rfind("\t")) + 1
@@ -286,6 +286,6 @@ _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf")
 
 
 def _line(word: str, text: str, columns: int) -> Content:
-    shown = f"{visible(word, lines=False):<16}"
-    rest = clipped(visible(text, lines=False), max(0, columns - cell_len(shown)))
-    return Content.assemble((clipped(shown, columns), "bold"), rest)
+    name = f"{visible(word, lines=False):<16}"
+    rest = clipped(visible(text, lines=False), max(0, columns - cell_len(name)))
+    return Content.assemble((clipped(name, columns), "bold"), rest)

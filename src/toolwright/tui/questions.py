@@ -10,13 +10,13 @@ from toolwright.tui.asking import ChoiceDialog
 from toolwright.tui.permission import PermissionDialog
 
 if TYPE_CHECKING:
-    from toolwright.tui.app import Conversation
+    from toolwright.tui.app import ChatApp
 
 
-class Questions:
-    """What is asked, the oldest first."""
+class QuestionQueue:
+    """Open questions, the oldest first."""
 
-    def __init__(self, app: "Conversation") -> None:
+    def __init__(self, app: "ChatApp") -> None:
         self.app = app
         self.waiting: list[str] = []
         self.current: Question | None = None
@@ -59,10 +59,10 @@ class Questions:
     async def _put(self, question_id: str) -> None:
         talk = self.app.talk
         assert talk is not None
-        found = [one for one in await talk.call(talk.project.questions()) if one.id == question_id]
-        if not found:
+        matches = [one for one in await talk.call(talk.project.questions()) if one.id == question_id]
+        if not matches:
             return
-        self.current = question = found[0]
+        self.current = question = matches[0]
         try:
             reply = await self._answer(question)
             if self.current is question:
@@ -88,10 +88,10 @@ class Questions:
         for number, choice in enumerate(question.choices, 1):
             if self.current is question:
                 self.dialog = ChoiceDialog(choice, number, len(question.choices))
-                said = await self.app.ask(self.dialog)
-                if said is None:
+                chosen = await self.app.ask(self.dialog)
+                if chosen is None:
                     return None
-                answers.append(said)
+                answers.append(chosen)
         return Reply(kind="once", answers=tuple(answers)) if any(answers) else Reply(kind="reject")
 
     async def _tried(self, question: Question, patterns: Sequence[str]) -> RuleTrial:

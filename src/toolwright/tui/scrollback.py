@@ -10,7 +10,7 @@ from textual.strip import Strip
 from toolwright.tui.story import Story
 
 if TYPE_CHECKING:
-    from toolwright.tui.app import Conversation
+    from toolwright.tui.app import ChatApp
 
 FIRST = 40
 """Blocks that are printed of the end of a session that is gone on with."""
@@ -19,7 +19,7 @@ FIRST = 40
 class Scrollback:
     """Prints each block of the story once, when nothing more will come to it; the rest is what the screen shows."""
 
-    def __init__(self, app: "Conversation") -> None:
+    def __init__(self, app: "ChatApp") -> None:
         self.app = app
         self._printed: set[str] = set()
         self._story: Story | None = None

@@ -1,4 +1,4 @@
-"""A session as it is told: its messages and what happens in it, as blocks in their order."""
+"""A session as a story: its messages and events, as blocks in their order."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from toolwright.session.events import (
     SessionStatus,
 )
 from toolwright.terminal.screen import DIM, RED, YELLOW
-from toolwright.tui.blocks import Answer, Block, CallBlock, Note, Said, Thoughts
+from toolwright.tui.blocks import AnswerBlock, CallBlock, Note, Said, Thoughts, TranscriptBlock
 
 
 class Story:
@@ -23,12 +23,12 @@ class Story:
 
     def __init__(self, session_id: str = "") -> None:
         self.session_id = session_id
-        self.blocks: list[Block] = []
+        self.blocks: list[TranscriptBlock] = []
         self.changed: set[str] = set()
         """The blocks that were added or changed since somebody last looked."""
         self.removed = False
-        """Whether blocks went since then."""
-        self._known: dict[str, Block] = {}
+        """True if blocks went since then."""
+        self._known: dict[str, TranscriptBlock] = {}
         self._message_of: dict[str, str] = {}
         self._roles: dict[str, str] = {}
         self._notes = 0
@@ -49,11 +49,11 @@ class Story:
     def _close(self, part_id: str, info: "User | Assistant") -> None:
         """To what a reply that has ended had said so far, nothing is added any more."""
         block = self._known.get(part_id)
-        if isinstance(block, Answer | Thoughts) and (info.time.completed or getattr(info, "error", None)):
+        if isinstance(block, AnswerBlock | Thoughts) and (info.time.completed or getattr(info, "error", None)):
             block.complete = True
 
     def take(self, event: Event) -> None:
-        """What has happened, if it happened here."""
+        """Apply an event, if it is of this session."""
         match event:
             case MessageUpdated(info=info) if info.session_id == self.session_id:
                 self._take_info(info)
@@ -64,7 +64,7 @@ class Story:
                 self._take_part(part)
             case PartDelta(session_id=self.session_id, part_id=part_id, delta=delta):
                 block = self._known.get(part_id)
-                if isinstance(block, Answer | Thoughts):
+                if isinstance(block, AnswerBlock | Thoughts):
                     block.add(delta)
                     self.changed.add(block.id)
             case PartRemoved(session_id=self.session_id, part_id=part_id):
@@ -81,13 +81,13 @@ class Story:
         self._notes += 1
         self.add(Note(f"note {self._notes} {self.session_id}", text, code))
 
-    def add(self, block: Block) -> None:
+    def add(self, block: TranscriptBlock) -> None:
         self.blocks.append(block)
         self._known[block.id] = block
         self.changed.add(block.id)
 
     def looked(self) -> set[str]:
-        """What has changed since the last time this was asked."""
+        """Return the ids of blocks that have changed since the last call."""
         changed, self.changed, self.removed = self.changed, set(), False
         return changed
 
@@ -101,19 +101,19 @@ class Story:
 
     def changed_files(self) -> dict[str, tuple[int, int]]:
         """Lines that calls have added to and removed from each file."""
-        found: dict[str, tuple[int, int]] = {}
+        counts: dict[str, tuple[int, int]] = {}
         for block in self.blocks:
             view = view_of(block.part) if isinstance(block, CallBlock) else None
             if view is not None and view.additions is not None and view.deletions is not None and view.subject:
-                added, removed = found.pop(view.subject, (0, 0))
-                found[view.subject] = (added + view.additions, removed + view.deletions)
-        return found
+                added, removed = counts.pop(view.subject, (0, 0))
+                counts[view.subject] = (added + view.additions, removed + view.deletions)
+        return counts
 
     def first_words(self) -> str:
-        """What the person said first, in one line."""
+        """Return the person's first prompt in one line."""
         return next((" ".join(one.words.split()) for one in self.blocks if isinstance(one, Said)), "")
 
-    def message_of(self, block: Block) -> str:
+    def message_of(self, block: TranscriptBlock) -> str:
         return self._message_of.get(block.id, "")
 
     def _take_info(self, info: "User | Assistant") -> None:
@@ -127,17 +127,17 @@ class Story:
 
     def _take_part(self, part: TextPart | ReasoningPart | ToolPart | CompactionPart) -> None:
         known = self._known.get(part.id)
-        block: Block | None = known
+        block: TranscriptBlock | None = known
         match part, known:
             case ToolPart(), CallBlock():
                 known.take(part)
             case ToolPart(), None:
                 block = CallBlock(part)
-            case TextPart(), Answer() | Thoughts():
+            case TextPart(), AnswerBlock() | Thoughts():
                 if _is_complete(part):
                     known.finish(part.text)
             case TextPart(), None:
-                block = self._text(part)
+                block = self._text_block(part)
             case ReasoningPart(), Thoughts():
                 if part.time.end is not None:
                     known.finish(part.text)
@@ -157,23 +157,23 @@ class Story:
             self.add(block)
         self.changed.add(block.id)
 
-    def _text(self, part: TextPart) -> Block | None:
+    def _text_block(self, part: TextPart) -> TranscriptBlock | None:
         if part.metadata and "notAttached" in part.metadata:
             return Note(part.id, f"! {part.metadata['notAttached']}")
         if part.synthetic or part.ignored:
             return None
         if self._roles.get(part.message_id) == "user":
             return Said(part.id, part.text)
-        words = Answer(part.id, part.text)
+        words = AnswerBlock(part.id, part.text)
         words.complete = _is_complete(part)
         return words
 
-    def _remove(self, gone: set[str]) -> None:
-        kept = [block for block in self.blocks if block.id not in gone]
+    def _remove(self, removed_ids: set[str]) -> None:
+        kept = [block for block in self.blocks if block.id not in removed_ids]
         if len(kept) < len(self.blocks):
             self.blocks[:] = kept
-            for one in gone:
-                self._known.pop(one, None)
+            for block_id in removed_ids:
+                self._known.pop(block_id, None)
             self.removed = True
 
 

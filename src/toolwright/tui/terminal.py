@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 
 from toolwright.text.display import visible
-from toolwright.tui.chat_state import Talk
+from toolwright.tui.chat_state import ChatState
 
 ESCAPE = "\x1b"
 STOPPED = 4
@@ -25,18 +25,18 @@ def handle_signals(end: Callable[[int], None]) -> None:
 
 
 def is_gone() -> bool:
-    """Whether nobody can sit at the terminal any more."""
+    """Tell whether the terminal is gone."""
     return not os.isatty(sys.__stdin__.fileno() if sys.__stdin__ else 0)
 
 
 def notification(text: str) -> str:
-    """What has a terminal show a notification (iTerm2, kitty, WezTerm, Windows Terminal); others pass over it."""
+    """Return the code for a notification (iTerm2, kitty, WezTerm, Windows Terminal); other terminals ignore it."""
     code = f"\x1b]9;{visible(text, lines=False)[:200]}\x07"
     # A multiplexer hands on what is wrapped for it.
     return code if "TMUX" not in os.environ else f"\x1bPtmux;{code.replace(ESCAPE, 2 * ESCAPE)}\x1b\\"
 
 
-def title_of(talk: Talk) -> str:
-    """What the terminal should call its window."""
+def title_of(talk: ChatState) -> str:
+    """Return the title of the terminal's window."""
     name = talk.session.title if talk.session else talk.project.directory.name
     return visible(f"{'… ' if talk.busy else ''}tw: {name}", lines=False)[:100]

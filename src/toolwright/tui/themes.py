@@ -15,14 +15,14 @@ DIFF = (ADDED, REMOVED, ADDED_WORD, REMOVED_WORD)
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Look:
+class ThemeColours:
     """A theme, and what stands for each colour of the transcript in it."""
 
     theme: Theme
     palette: Palette
 
 
-def _look(name: str, *, dark: bool, colours: str, prompt: str, diff: str) -> Look:
+def _look(name: str, *, dark: bool, colours: str, prompt: str, diff: str) -> ThemeColours:
     """`colours`: background, panel, text, dim, red, green, yellow, cyan, magenta.
 
     `diff`: what lies behind added rows, removed rows, added words and removed words.
@@ -44,7 +44,7 @@ def _look(name: str, *, dark: bool, colours: str, prompt: str, diff: str) -> Loo
         panel=panel,
         variables={"dim": dim, "word": text, **tints},
     )
-    return Look(
+    return ThemeColours(
         theme=theme,
         palette={
             BOLD: Style(bold=True),
@@ -62,7 +62,7 @@ def _look(name: str, *, dark: bool, colours: str, prompt: str, diff: str) -> Loo
     )
 
 
-_TERMINAL = Look(
+_TERMINAL = ThemeColours(
     theme=Theme(
         name="terminal",
         ansi=True,

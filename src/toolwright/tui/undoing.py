@@ -1,4 +1,4 @@
-"""What a session has changed, to be undone by turn, call, file or hunk, each seen before it is done."""
+"""Changes of a session, to be undone by turn, call, file or hunk, each seen before it is done."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,10 +18,10 @@ from toolwright.terminal.changes import shown_change
 from toolwright.terminal.screen import BOLD, RED
 from toolwright.text.diff import compare
 from toolwright.text.display import visible
-from toolwright.tui.chat_state import Talk
+from toolwright.tui.chat_state import ChatState
 from toolwright.tui.dialog import Dialog
 from toolwright.tui.diffs import diff_rows
-from toolwright.tui.page import Line, Page
+from toolwright.tui.page import DrawnPage, Line
 
 LONGEST = 2_000
 _DONE = {"delete": "deleted", "recreate": "added", "restore": "changed"}
@@ -36,7 +36,7 @@ class Undoable:
     text: str
 
 
-async def changes_of(talk: Talk, session_id: str) -> list[Undoable]:
+async def changes_of(talk: ChatState, session_id: str) -> list[Undoable]:
     """The turns with their calls, the newest first; then the files with their hunks."""
     messages = await talk.call(talk.project.messages(session_id))
     plans = await talk.call(talk.project.changes(session_id))
@@ -45,21 +45,21 @@ async def changes_of(talk: Talk, session_id: str) -> list[Undoable]:
     return [*_turns(messages, calls), *(entry for plan in plans for entry in _file(plan, talk))]
 
 
-def shown_plans(plans: Sequence[FileUndo], talk: Talk, columns: int) -> list[Line]:
+def shown_plans(plans: Sequence[FileUndo], talk: ChatState, columns: int) -> list[Line]:
     """The differences that undoing would make."""
-    made: list[Line] = []
+    lines: list[Line] = []
     for plan in plans:
         diff = shown_change(plan.path, *plan.shown(), talk.project.directory)
-        page = Page.blank(columns)
+        page = DrawnPage.blank(columns)
         page.line(f"{plan.kind} {_name(plan.path, talk)}", BOLD)
-        made += [*page.lines, *diff_rows(diff, columns, LONGEST)]
-    return made
+        lines += [*page.lines, *diff_rows(diff, columns, LONGEST)]
+    return lines
 
 
 class ChangesDialog(Dialog[None]):
     """Files that were changed, or would be: a list, and the difference of the one that is chosen."""
 
-    def __init__(self, changes: Changes, talk: Talk) -> None:
+    def __init__(self, changes: Changes, talk: ChatState) -> None:
         super().__init__()
         self.changes, self.talk, self.title_text = changes, talk, changes.title
 
@@ -100,7 +100,7 @@ class UndoDialog(Dialog[Selection | str | None]):
 
     title_text = "Undo"
 
-    def __init__(self, changes: Sequence[Undoable], talk: Talk, session_id: str) -> None:
+    def __init__(self, changes: Sequence[Undoable], talk: ChatState, session_id: str) -> None:
         super().__init__()
         self.changes, self.talk, self.session_id = changes, talk, session_id
 
@@ -151,7 +151,7 @@ def _turns(messages: Sequence[Message], calls: set[str]) -> Iterator[Undoable]:
         yield from turn
 
 
-def _file(plan: FileUndo, talk: Talk) -> Iterator[Undoable]:
+def _file(plan: FileUndo, talk: ChatState) -> Iterator[Undoable]:
     additions, deletions = plan.counts()
     name = _name(plan.path, talk)
     yield Undoable(selection=Selection(file=plan.path), text=f"file    {name}  +{deletions} -{additions}")
@@ -166,6 +166,6 @@ def _file(plan: FileUndo, talk: Talk) -> Iterator[Undoable]:
             )
 
 
-def _name(path: str, talk: Talk) -> str:
+def _name(path: str, talk: ChatState) -> str:
     folder = str(talk.project.directory)
     return path[len(folder) + 1 :] if path.startswith(f"{folder}/") else path

@@ -16,7 +16,7 @@ from textual.scrollbar import ScrollBar
 from textual.selection import Selection
 from textual.strip import Strip
 
-from toolwright.tui.blocks import Block, CallBlock, Note
+from toolwright.tui.blocks import CallBlock, Note, TranscriptBlock
 from toolwright.tui.cached_lines import Bar
 from toolwright.tui.page import Line, Palette, fitted, strip_of
 from toolwright.tui.story import Story
@@ -26,9 +26,9 @@ SLICE = 0.008
 REMEMBERED = 1_000
 """Lines that are kept as they were drawn."""
 RARELY = 1_000
-"""How often the younger objects are looked through before all are."""
+"""Collections of the younger objects before one of all."""
 RARELY_MEASURED = 32
-"""Slices after which the height of everything is told."""
+"""Slices after which the height of everything is updated."""
 AHEAD = 2
 """Screens that are laid out at once."""
 
@@ -38,18 +38,18 @@ _BLANK = Strip([])
 _FOUND = Style(reverse=True, bold=True)
 
 
-class LaidOut:
+class BlockLayout:
     """A block with the lines it takes."""
 
     __slots__ = ("at", "block", "lines", "stamp", "strips")
 
-    def __init__(self, block: Block, at: int) -> None:
+    def __init__(self, block: TranscriptBlock, at: int) -> None:
         self.block = block
         self.at = at
         """Its number among the blocks."""
         self.strips: list[Strip] = []
         self.lines: list[Line] = []
-        """What the strips were made of, as long as the block may grow."""
+        """The lines that the strips were made of, as long as the block may grow."""
         self.stamp: object = None
 
 
@@ -73,9 +73,9 @@ class Transcript(ScrollView, can_focus=False):
         self.whole = False
         self.story = Story()
         self.follows = True
-        """Whether it stays at the end when more comes."""
-        self._laid: list[LaidOut] = []
-        self._by_id: dict[str, LaidOut] = {}
+        """True while it stays at the end when more comes."""
+        self._laid: list[BlockLayout] = []
+        self._by_id: dict[str, BlockLayout] = {}
         self._starts: list[int] = [0]
         self._behind = 0
         """Blocks up to this one may not be laid out for the present width; they are, bit by bit, from the end."""
@@ -88,8 +88,8 @@ class Transcript(ScrollView, can_focus=False):
         self._drawn: dict[tuple[int, int], tuple[Strip, Strip]] = {}
         """Lines as they were last drawn, with what they were made of."""
         self._wanted: re.Pattern[str] | None = None
-        """What is looked for."""
-        self.found: list[int] = []
+        """The pattern that is searched for."""
+        self.matching_lines: list[int] = []
         """The lines that hold it."""
         self._greeting: list[Line] = []
 
@@ -129,13 +129,13 @@ class Transcript(ScrollView, can_focus=False):
         if not changed:
             return
         for at, block in enumerate(self.story.blocks[len(self._laid) :], len(self._laid)):
-            self._laid.append(LaidOut(block, at))
+            self._laid.append(BlockLayout(block, at))
             self._by_id[block.id] = self._laid[-1]
         laid = [self._by_id[one] for one in changed if one in self._by_id]
         # What one has come to decides whether an empty line stands behind it.
         laid += [self._laid[one.at + 1] for one in laid if one.at + 1 < len(self._laid)]
         if laid:
-            self._measured(*min((one.at, self._lay_out(one)) for one in laid))
+            self._update_heights(*min((one.at, self._lay_out(one)) for one in laid))
 
     def greet(self, lines: list[Line]) -> None:
         """Show these in the middle as long as nobody has said anything."""
@@ -143,7 +143,7 @@ class Transcript(ScrollView, can_focus=False):
             self._greeting = lines
             self.refresh()
 
-    def strips_of(self, block: Block) -> list[Strip]:
+    def strips_of(self, block: TranscriptBlock) -> list[Strip]:
         """The lines of a block, as they stand in the transcript."""
         if block.id not in self._by_id:
             return []
@@ -152,13 +152,13 @@ class Transcript(ScrollView, can_focus=False):
 
     def set_whole(self, whole: bool) -> None:
         self.whole = whole
-        self._stale()
+        self._relayout_all()
 
     def set_palette(self, palette: Palette) -> None:
         self.palette = palette
-        self._stale()
+        self._relayout_all()
 
-    def jump(self, block: Block) -> None:
+    def jump(self, block: TranscriptBlock) -> None:
         """Bring a block to the top of the screen."""
         self._finish()
         at = self.story.blocks.index(block)
@@ -184,13 +184,13 @@ class Transcript(ScrollView, can_focus=False):
     # Searching.
 
     def look_for(self, words: str) -> None:
-        """Mark these words wherever they stand; none marks nothing. `found` are the lines that hold them."""
+        """Mark these words wherever they stand; none marks nothing. `matching_lines` are the lines that hold them."""
         self._wanted = re.compile(re.escape(words), re.IGNORECASE) if words else None
-        self.found = []
+        self.matching_lines = []
         if self._wanted is not None:
             self._finish()
             strips = (strip for laid in self._laid for strip in laid.strips)
-            self.found = [line for line, strip in enumerate(strips) if self._wanted.search(strip.text)]
+            self.matching_lines = [line for line, strip in enumerate(strips) if self._wanted.search(strip.text)]
         self._drawn.clear()
         self.refresh()
 
@@ -208,33 +208,33 @@ class Transcript(ScrollView, can_focus=False):
         width = self.scrollable_content_region.width or self.app.size.width - self.styles.padding.width
         return max(10, width - 1)
 
-    def _stamp(self, laid: LaidOut) -> object:
+    def _stamp(self, laid: BlockLayout) -> object:
         return (laid.block.version, self._has_gap(laid.at), self._width, self.whole, id(self.palette))
 
-    def _lay_out(self, laid: LaidOut) -> int:
+    def _lay_out(self, laid: BlockLayout) -> int:
         """Bring a block's lines up to date. How many of them are still the same, from its first."""
         stamp = self._stamp(laid)
         if laid.stamp == stamp:
             return len(laid.strips)
         lines = laid.block.lines(self._width, whole=self.whole)
-        shown = [_EMPTY, *lines] if lines and self._has_gap(laid.at) else lines
+        spaced = [_EMPTY, *lines] if lines and self._has_gap(laid.at) else lines
         # A line that is the same object is the same line: of an answer that grows only the end is new.
-        kept = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(laid.lines, shown, strict=False)))
-        laid.strips = [*laid.strips[:kept], *(strip_of(line, self.palette) for line in shown[kept:])]
-        laid.lines = shown if laid.block.grows else []
+        kept = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(laid.lines, spaced, strict=False)))
+        laid.strips = [*laid.strips[:kept], *(strip_of(line, self.palette) for line in spaced[kept:])]
+        laid.lines = spaced if laid.block.grows else []
         laid.stamp = stamp
         return kept
 
     def _renew(self) -> None:
-        self._laid = [LaidOut(block, at) for at, block in enumerate(self.story.blocks)]
+        self._laid = [BlockLayout(block, at) for at, block in enumerate(self.story.blocks)]
         self._by_id = {one.block.id: one for one in self._laid}
-        self._stale()
+        self._relayout_all()
 
     def _has_gap(self, at: int) -> bool:
         blocks = self.story.blocks
         return at > 0 and (blocks[at].loose or blocks[at - 1].loose)
 
-    def _stale(self) -> None:
+    def _relayout_all(self) -> None:
         """Everything must be laid out anew: what is seen at once, the rest from its end to its beginning."""
         for laid in self._laid:
             laid.lines = []
@@ -256,13 +256,13 @@ class Transcript(ScrollView, can_focus=False):
                 room -= len(laid.strips)
                 if room <= 0:
                     break
-        self._measured()
+        self._update_heights()
         self._continue()
 
     def _continue(self) -> None:
         if self._behind and not self._slicing:
             self._slicing = True
-            self.set_timer(SLICE, self._slice)
+            self.set_timer(SLICE, self._layout_some)
         elif not self._behind:
             self.settle()
 
@@ -274,7 +274,7 @@ class Transcript(ScrollView, can_focus=False):
         gc.collect()
         gc.freeze()
 
-    def _slice(self) -> None:
+    def _layout_some(self) -> None:
         self._slicing = False
         until, before = time.perf_counter() + SLICE, self._behind
         while self._behind and time.perf_counter() < until:
@@ -285,7 +285,7 @@ class Transcript(ScrollView, can_focus=False):
         top, height = self.scroll_offset.y, self.size.height
         is_near = self._behind <= self._at(top + AHEAD * height) and before >= self._at(top - AHEAD * height)
         if is_near or not self._behind or self._slices % RARELY_MEASURED == 0:
-            self._measured()
+            self._update_heights()
         self._continue()
 
     def _finish(self) -> None:
@@ -293,10 +293,10 @@ class Transcript(ScrollView, can_focus=False):
         while self._behind:
             self._behind -= 1
             self._lay_out(self._laid[self._behind])
-        self._measured()
+        self._update_heights()
         self._continue()
 
-    def _measured(self, at: int = 0, kept: int = 0) -> None:
+    def _update_heights(self, at: int = 0, kept: int = 0) -> None:
         """Heights have changed: keep the line at the top where it is, or stay at the end.
 
         What stands before a block, and so many of its lines, is as it was.
@@ -325,7 +325,7 @@ class Transcript(ScrollView, can_focus=False):
         self._refresh_from(self._starts[at] + kept)
 
     def _refresh_from(self, line: int) -> None:
-        """What stands at this line or below is not what was drawn; where it has moved, that is known already."""
+        """Redraw from this line on; where the lines have moved, that is known already."""
         row, height = max(0, line - self.scroll_offset.y), self.size.height
         if row < height:
             self.refresh(Region(0, row, self.size.width, height - row))
@@ -338,9 +338,9 @@ class Transcript(ScrollView, can_focus=False):
 
     def on_resize(self) -> None:
         if self._laid_for == self._width:
-            self._measured()
+            self._update_heights()
         else:
-            self._stale()
+            self._relayout_all()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -407,8 +407,8 @@ class Transcript(ScrollView, can_focus=False):
 
     def _edged(self, strip: Strip) -> Strip:
         drawn = Strip.join([Strip.blank(self.styles.padding.left, self._style), strip])
-        for one in self.app.get_line_filters():
-            drawn = drawn.apply_filter(one, self.background_colors[1])
+        for line_filter in self.app.get_line_filters():
+            drawn = drawn.apply_filter(line_filter, self.background_colors[1])
         return drawn
 
     def _selected(self, strip: Strip, line: int, selection: Selection) -> Strip:

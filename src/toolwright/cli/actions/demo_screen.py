@@ -11,7 +11,7 @@ from toolwright.demo.script import PROMPT
 from toolwright.models.info import ModelInfo
 from toolwright.models.scripted import ScriptedModel, ScriptedTurn
 from toolwright.terminal.background import Background
-from toolwright.tui.app import Conversation
+from toolwright.tui.app import ChatApp
 from toolwright.workspace import open_workspace
 
 PAUSE = 0.6
@@ -31,7 +31,7 @@ def play_on_full_screen(folder: Path, turns: Sequence[ScriptedTurn], info: Model
         workspace = await stack.enter_async_context(opened)
         return Opened(desk=Desk(project=LocalProject(workspace), agent="build"), prompt=PROMPT, notes=(NOTE,))
 
-    app = Conversation(background, opening)
+    app = ChatApp(background, opening)
     try:
         return app.run() or 0
     finally:

@@ -5,7 +5,7 @@ import argparse
 from toolwright.app.opened import Opened
 from toolwright.cli.output import say
 from toolwright.terminal.background import Background
-from toolwright.tui.app import Conversation
+from toolwright.tui.app import ChatApp
 
 
 def talk_on_full_screen(options: argparse.Namespace) -> int:
@@ -18,7 +18,7 @@ def talk_on_full_screen(options: argparse.Namespace) -> int:
         projects.append(opened := await open_project(options))
         return opened
 
-    app = Conversation(background, opening)
+    app = ChatApp(background, opening)
     try:
         code = app.run(inline=options.inline)
     finally:
