@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from toolwright.app.desk import Desk
 from toolwright.app.project import Project
 from toolwright.app.words import money
-from toolwright.chat.keyboard import Keyboard, Left
+from toolwright.chat.keyboard import InputEnded, Keyboard
 from toolwright.chat.questions import QuestionPrompt
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import PermissionAsked
@@ -37,9 +37,9 @@ class Chat:
     screen: Screen
     keyboard: Keyboard
     interrupts: int = 0
-    """How often Ctrl-C was pressed since the last prompt."""
+    """Number of times that Ctrl-C was pressed since the last prompt."""
     typing: bool = False
-    """Whether the person has the word, also in the moment between two lines that are read."""
+    """True while a line is being typed, including between two reads."""
     _events: Events = field(init=False)
 
     def __post_init__(self) -> None:
@@ -63,7 +63,7 @@ class Chat:
                 text = text or self._typed()
                 if text.strip() and not do(text):
                     self.prompt(text)
-            except Left:
+            except InputEnded:
                 return
             except ToolwrightError as error:
                 self.screen.wrapped(f"! {error}", RED)
@@ -78,7 +78,7 @@ class Chat:
         renderer.finish(result, time.monotonic() - began)
 
     def followed(self, renderer: Renderer, task: "Future[T]") -> T:
-        """What a task of a session comes to, shown while it is under way; its questions are put, Ctrl-C stops it."""
+        """Show a task of a session until its result; its questions are put, Ctrl-C stops it."""
         self.interrupts = 0
         while question_id := self._until_question(renderer, task):
             self._answer(question_id)
@@ -134,12 +134,12 @@ class Chat:
             screen=self.screen,
             keyboard=self.keyboard,
             directory=self.project.directory,
-            explained=lambda one: self.wait(self.project.explained(one)),
-            tried=lambda one, patterns: self.wait(self.project.tried(one, patterns)),
+            explained=lambda question: self.wait(self.project.explained(question)),
+            tried=lambda question, patterns: self.wait(self.project.tried(question, patterns)),
         )
         try:
             self.wait(self.project.reply(question_id, asker.ask(question)))
-        except (KeyboardInterrupt, Left):
+        except (KeyboardInterrupt, InputEnded):
             self.screen.line()
             self.interrupts = 1
         except UsageError as error:
@@ -151,8 +151,8 @@ class Chat:
         session = self.session
         if session is None:
             return
-        found = self.wait(self.project.questions())
-        ours = [one.id for one in found if session.id in (one.session_id, *one.callers)]
+        waiting = self.wait(self.project.questions())
+        ours = [one.id for one in waiting if session.id in (one.session_id, *one.callers)]
         if not ours:
             return
         self.interrupts = 0
@@ -190,24 +190,24 @@ class Chat:
             return self.keyboard.line("> ", BOLD, remember=True)
         except KeyboardInterrupt:
             self.screen.line()
-            raise Left from None
+            raise InputEnded from None
         finally:
             self.typing = False
 
     def _where(self) -> str:
-        """Who answers, and what it has taken so far; why that cannot be said, where it cannot."""
+        """Return the agent and what it has taken so far, or why that is not known."""
         try:
-            return self._told()
+            return self._status_parts()
         except ToolwrightError as error:
             return f"! {error}"
 
-    def _told(self) -> str:
-        told = [self.desk.agent, self.wait(self.desk.next_model()) or "no model"]
+    def _status_parts(self) -> str:
+        parts = [self.desk.agent, self.wait(self.desk.next_model()) or "no model"]
         if self.session is not None:
             use = self.wait(self.project.use_of(self.session.id))
             if use.limit:
-                told.append(f"context {100 * use.context // use.limit} %")
+                parts.append(f"context {100 * use.context // use.limit} %")
             if use.cost:
-                told.append(money(use.cost))
-            told.append(self.session.slug or self.session.id)
-        return " · ".join(told)
+                parts.append(money(use.cost))
+            parts.append(self.session.slug or self.session.id)
+        return " · ".join(parts)

@@ -9,7 +9,7 @@ from toolwright.app.line import OwnLine, ShellLine, meaning_of
 from toolwright.app.outcome import AtScreen, Changes, Lines, Outcome, Pick
 from toolwright.app.own import Own, own_commands
 from toolwright.chat.chat import Chat
-from toolwright.chat.keyboard import Left
+from toolwright.chat.keyboard import InputEnded
 from toolwright.chat.transcript import show_messages
 from toolwright.commands import Command
 from toolwright.config.auth import account_of
@@ -34,7 +34,7 @@ _KEYS = (
 
 @record(slots=True, kw_only=True)
 class ChatCommands:
-    """What can be done beside prompting."""
+    """Commands beside prompts."""
 
     chat: Chat
     named: Mapping[str, Command]
@@ -146,7 +146,7 @@ class ChatCommands:
         run_at_terminal([sys.executable, "-P", "-m", "toolwright", "demo"])
 
     def _leave(self, _: str) -> None:
-        raise Left
+        raise InputEnded
 
 
 _ACTS: Mapping[str, Callable[[ChatCommands, str], None]] = {

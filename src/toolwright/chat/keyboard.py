@@ -1,4 +1,4 @@
-"""What a person types: lines with history and editing, and a terminal that stays quiet while the agent works."""
+"""The keyboard: lines with history and editing, and a terminal that stays quiet while the agent works."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,10 +11,10 @@ from toolwright.record import record
 from toolwright.terminal.screen import Screen
 
 Complete = Callable[[str, str], list[str]]
-"""What a word may be completed to, given the line so far."""
+"""Returns completions of a word, given the line so far."""
 
 
-class Left(Exception):
+class InputEnded(Exception):
     """The person has ended the input."""
 
 
@@ -24,12 +24,12 @@ class Continued(Exception):
 
 @record(slots=True, kw_only=True)
 class Keyboard:
-    """Reads lines. Ctrl-C raises KeyboardInterrupt, the end of input raises Left."""
+    """Reads lines. Ctrl-C raises KeyboardInterrupt, the end of input raises InputEnded."""
 
     screen: Screen
     history: History = field(default_factory=History)
     reading: bool = False
-    """Whether a line is being read just now; a signal handler wants to know."""
+    """True while a line is being read; for a signal handler."""
 
     _reads: int = 0
 
@@ -52,16 +52,16 @@ class Keyboard:
 
     def line(self, prompt: str, code: str = "", *, text: str = "", remember: bool = False) -> str:
         """One line; `text` stands there already and can be edited."""
-        shown = prompt
+        coloured = prompt
         if self.screen.colour and code:
             # The marks tell the line editor what takes no room.
-            shown = f"\x01\x1b[{code}m\x02{prompt}\x01\x1b[0m\x02"
+            coloured = f"\x01\x1b[{code}m\x02{prompt}\x01\x1b[0m\x02"
         self._reads += 1
         self.reading = True
         try:
-            typed = self._typed(shown, text)
+            typed = self._typed(coloured, text)
         except EOFError:
-            raise Left from None
+            raise InputEnded from None
         finally:
             self.reading = False
         while typed.endswith("\\"):
@@ -75,11 +75,11 @@ class Keyboard:
         if self.reading:
             raise Continued(_line_so_far())
 
-    def _typed(self, shown: str, typed: str) -> str:
+    def _typed(self, prompt: str, typed: str) -> str:
         while True:
             try:
                 _begin_with(typed)
-                return input(shown)
+                return input(prompt)
             except Continued as stopped:
                 typed = str(stopped)
 
@@ -118,7 +118,7 @@ def _line_so_far() -> str:
 
 
 def _begin_with(text: str) -> None:
-    """What the next line that is read begins with."""
+    """Set the text that the next line begins with."""
     with suppress(ImportError):
         import readline
 
@@ -131,7 +131,7 @@ def _completer(complete: Complete) -> Callable[[str, int], str | None]:
     def offer(word: str, number: int) -> str | None:
         import readline
 
-        found = complete(word, readline.get_line_buffer())
-        return found[number] if number < len(found) else None
+        matches = complete(word, readline.get_line_buffer())
+        return matches[number] if number < len(matches) else None
 
     return offer

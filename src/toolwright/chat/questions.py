@@ -23,7 +23,7 @@ class QuestionPrompt:
     explained: Callable[[Question], list[str]]
     """Why a question is asked, with file and line."""
     tried: Callable[[Question, Sequence[str]], RuleTrial]
-    """What storing other patterns than the offered ones would mean."""
+    """Tries out storing other patterns than the offered ones."""
 
     def ask(self, question: Question) -> Reply:
         return self._choices(question) if question.kind == "choice" else self._permission(question)
@@ -57,11 +57,11 @@ class QuestionPrompt:
         typed = self.keyboard.line(f"Store {question.permission} ", BOLD, text=rule).strip()
         if not typed:
             return tuple(rules)
-        made = exchanged(rules, rule, typed)
-        trial = self.tried(question, made)
+        edited = exchanged(rules, rule, typed)
+        trial = self.tried(question, edited)
         for line in trial_lines(trial):
             self.screen.wrapped(f"  {line}", "" if trial.settles else YELLOW)
-        return made if trial.settles else tuple(rules)
+        return edited if trial.settles else tuple(rules)
 
     def _offer(self, question: Question, rules: Sequence[str]) -> None:
         for line in offers(question, rules, rules, "a 1 stores only the first, e 1 edits it"):

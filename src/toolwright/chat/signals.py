@@ -31,13 +31,13 @@ def handled(
     A signal that comes just before the line editor begins to wait does not wake it; so while `reading` gives the same
     number above zero, and nobody has handled it, the signal is sent again.
     """
-    ears, mouth = os.pipe()
-    os.set_blocking(mouth, False)
+    read_fd, write_fd = os.pipe()
+    os.set_blocking(write_fd, False)
     before = {number: signal.getsignal(number) for number in HEARD}
 
     def handle(number: int, _: object) -> None:
         with suppress(OSError):
-            os.write(mouth, HANDLED)
+            os.write(write_fd, HANDLED)
         if number == signal.SIGCONT:
             continued()
         elif number == signal.SIGINT:
@@ -47,27 +47,27 @@ def handled(
 
     for number in before:
         signal.signal(number, handle)
-    earlier = signal.set_wakeup_fd(mouth, warn_on_full_buffer=False)
+    earlier = signal.set_wakeup_fd(write_fd, warn_on_full_buffer=False)
     main = threading.get_ident()
-    threading.Thread(target=_repeat, args=(ears, main, reading), name="signals", daemon=True).start()
+    threading.Thread(target=_repeat, args=(read_fd, main, reading), name="signals", daemon=True).start()
     try:
         yield
     finally:
         signal.set_wakeup_fd(earlier)
-        os.close(mouth)
+        os.close(write_fd)
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-def _repeat(ears: int, main: int, reading: Callable[[], int]) -> None:
+def _repeat(read_fd: int, main: int, reading: Callable[[], int]) -> None:
     """Hear of every signal when it comes, and of its being handled; however late this thread gets to run."""
-    with suppress(OSError), os.fdopen(ears, "rb", buffering=0) as heard:
+    with suppress(OSError), os.fdopen(read_fd, "rb", buffering=0) as heard:
         while waiting := heard.read(READ):
             waiting = waiting.rpartition(HANDLED)[2]
             place = reading()
             while waiting and place and reading() == place:
                 time.sleep(AGAIN)
-                if select.select([ears], [], [], 0)[0]:
+                if select.select([read_fd], [], [], 0)[0]:
                     waiting = (waiting + heard.read(READ)).rpartition(HANDLED)[2]
                 if waiting and reading() == place and waiting[-1] in HEARD:
                     signal.pthread_kill(main, waiting[-1])

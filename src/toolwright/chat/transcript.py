@@ -1,4 +1,4 @@
-"""What was said and done before, shown again: for a session that goes on."""
+"""Earlier messages shown again, for a session that goes on."""
 
 from collections.abc import Sequence
 
@@ -14,10 +14,10 @@ from toolwright.text.display import visible
 
 def show_messages(screen: Screen, messages: Sequence[Message], last: int = 0) -> None:
     """The messages as they looked when they came; only the last so many if that is said."""
-    shown = messages[-last:] if last else messages
-    if len(shown) < len(messages):
-        screen.line(f"… {len(messages) - len(shown)} earlier messages", DIM)
-    for message in shown:
+    latest = messages[-last:] if last else messages
+    if len(latest) < len(messages):
+        screen.line(f"… {len(messages) - len(latest)} earlier messages", DIM)
+    for message in latest:
         _show(screen, message)
 
 
