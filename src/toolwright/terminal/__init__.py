@@ -1,1 +1,1 @@
-"""What the command line and both conversations draw with: lines, colours, Markdown as it comes, calls and questions."""
+"""Drawing for the command line and both conversations: lines, colours, Markdown as it comes, calls and questions."""

@@ -26,13 +26,13 @@ _IN_DIFF = ("content", "oldString", "newString", "edits", "patchText")
 
 
 def shown_call(question: Question, directory: Path, *, diff: bool = True, columns: int = 0) -> str:
-    """Who wants to do what, with every argument, and what is asked for; the difference may be shown otherwise.
+    """Return who wants to do what, with every argument, and what is asked for; the difference may be left out.
 
     The lines fit the terminal, unless something narrower is said.
     """
     lines = ["", *wrapped(headline_of(question, directory), "", columns)]
-    shown = str(question.metadata.get("diff") or "") if diff else ""
-    return "\n".join([*lines, *understood(question, directory, columns, shown)])
+    difference = str(question.metadata.get("diff") or "") if diff else ""
+    return "\n".join([*lines, *understood(question, directory, columns, difference)])
 
 
 def understood(question: Question, directory: Path, columns: int = 0, diff: str = "") -> list[str]:
@@ -46,7 +46,7 @@ def understood(question: Question, directory: Path, columns: int = 0, diff: str 
 
 
 def headline_of(question: Question, directory: Path) -> str:
-    """Who wants to do what, in one line."""
+    """Return in one line who wants to do what."""
     from toolwright.app.shown import wish  # not needed until something is asked
 
     whom = f", a subagent of the session {question.callers[0]}" if question.callers else ""
@@ -61,7 +61,7 @@ def call_lines(question: Question, columns: int = 0, headed: str = "") -> list[s
 
 
 def warnings(question: Question, columns: int = 0) -> list[str]:
-    """What to look at twice."""
+    """Return the lines that deserve a second look."""
     reasons = (*question.metadata.get("acts", ()), *question.metadata.get("reasons", ()))
     return [line for reason in reasons for line in wrapped(_one_line(reason), "  ! ", columns)]
 
@@ -75,7 +75,7 @@ def command_of(question: Question) -> str | None:
 
 
 def facts(question: Question, directory: Path) -> Iterator[tuple[str, list[str]]]:
-    """What the call was understood to do, by kind: what a command runs, reads and changes, and whom it reaches."""
+    """Yield what the call does as far as it is understood, by kind: what it runs, reads, changes and reaches."""
     command = command_of(question)
     known: set[str] = set()
     if command is not None:
@@ -100,7 +100,7 @@ def wrapped(text: str, indent: str, columns: int = 0) -> list[str]:
 
     deeper = " " * (len(indent) + 2) if indent != _BAR else f"{_BAR}    "
     width = max(NARROWEST, min(WIDEST, columns or shutil.get_terminal_size((100, 24)).columns))
-    made = textwrap.wrap(
+    lines = textwrap.wrap(
         text,
         width,
         initial_indent=indent,
@@ -110,7 +110,7 @@ def wrapped(text: str, indent: str, columns: int = 0) -> list[str]:
         replace_whitespace=False,
         drop_whitespace=True,
     )
-    return made or [indent.rstrip()]
+    return lines or [indent.rstrip()]
 
 
 def behind_bar(text: str, columns: int = 0) -> list[str]:
@@ -143,7 +143,7 @@ def _as_json(value: Any) -> str:
 
 
 def _understood(command: str, question: Question, directory: Path) -> Iterator[tuple[str, list[str]]]:
-    """What the line runs, reads, writes and deletes, where it leaves the project, and whether it reaches others."""
+    """Yield what the line runs, reads, writes and deletes, where it leaves the project, and if it reaches others."""
     from toolwright.shell.analysis.analysis import analyse
 
     workdir = question.arguments.get("workdir")

@@ -1,4 +1,4 @@
-"""What a finished call is shown as: one line, and what it changed, printed or decided, in lines below it."""
+"""A finished call as text: one line, and what it changed, printed or decided, in lines below it."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ CHANGED = 40
 """Lines that are shown of a difference."""
 REASON = 4
 _CUT = "\n\n..."
-"""How an output ends of which a display got only the beginning."""
+"""End of an output of which a display got only the beginning."""
 _TODO = {"completed": "[x]", "in_progress": "[>]", "cancelled": "[-]"}
 
 
@@ -27,20 +27,20 @@ def headline(part: ToolPart) -> str:
 
 
 def ending(part: ToolPart) -> str:
-    """How a command went, where that is worth a word."""
+    """Return how a command went, where that is worth a word."""
     if not isinstance(part.state, Completed | Failed):
         return ""
     span = part.state.time
     asks = "answers" in (part.state.metadata or {})
     seconds = 0.0 if asks else ((span.end or span.start) - span.start) / 1000
-    told = [note] if (note := view_of(part).note) else []
+    notes = [note] if (note := view_of(part).note) else []
     if seconds >= 2:
-        told.append(duration(seconds))
-    return f"  ({', '.join(told)})" if told else ""
+        notes.append(duration(seconds))
+    return f"  ({', '.join(notes)})" if notes else ""
 
 
-def details(part: ToolPart, shown: int = 0) -> Iterator[tuple[str, str]]:
-    """Lines below the headline, each with its colour; `shown` lines of the output have been shown already."""
+def details(part: ToolPart, printed: int = 0) -> Iterator[tuple[str, str]]:
+    """Lines below the headline, each with its colour; `printed` lines of the output have been shown already."""
     match part.state:
         case Failed(error=error) if error.startswith(REFUSED):
             _, _, advice = error.partition(ADVICE)
@@ -56,17 +56,17 @@ def details(part: ToolPart, shown: int = 0) -> Iterator[tuple[str, str]]:
             for question, chosen in zip(questions, answers, strict=False):
                 asked = question.get("question", "") if isinstance(question, dict) else ""
                 yield f"{asked} → {', '.join(map(str, chosen)) or 'no answer'}", DIM
-        case Completed(metadata={"output": str(output)}, output=told) if view_of(part).kind == "execute":
-            yield from ((line, DIM) for line in output_lines(output, shown, told))
+        case Completed(metadata={"output": str(output)}, output=final) if view_of(part).kind == "execute":
+            yield from ((line, DIM) for line in output_lines(output, printed, final))
         case Completed(input={"todos": list(todos)}):
-            found = (one for one in todos if isinstance(one, dict))
-            yield from ((todo_line(str(one.get("status")), str(one.get("content", ""))), DIM) for one in found)
+            entries = (one for one in todos if isinstance(one, dict))
+            yield from ((todo_line(str(one.get("status")), str(one.get("content", ""))), DIM) for one in entries)
         case _:
             pass
 
 
 def difference(part: ToolPart) -> str:
-    """What a call has changed, also where a new file was written."""
+    """Return the diff of what a call has changed, also where a new file was written."""
     state = part.state
     if not isinstance(state, Completed):
         return ""
@@ -87,18 +87,18 @@ def diff_lines(diff: str, most: int) -> Iterator[tuple[str, str]]:
         yield left_out(len(lines) - most), DIM
 
 
-def output_lines(output: str, shown: int, told: str = "") -> Iterator[str]:
-    """What is left to show of an output whose first lines may have been shown.
+def output_lines(output: str, printed: int, final: str = "") -> Iterator[str]:
+    """Yield what is left to show of an output whose first lines may have been shown.
 
-    Of a very long one `output` is only the beginning; its end is that of what the model was told.
+    Of a very long one `output` is only the beginning; its end is that of `final`, the model's text.
     """
     truncated = output.endswith(_CUT)
     lines = output.removesuffix(_CUT).rstrip().splitlines()
-    yield from (f"│ {line}" for line in lines[shown:FIRST])
-    rest = lines[max(shown, FIRST) :]
+    yield from (f"│ {line}" for line in lines[printed:FIRST])
+    rest = lines[max(printed, FIRST) :]
     if truncated:
         yield "│ … many more lines"
-        rest = told.rstrip().splitlines()[-LAST:]
+        rest = final.rstrip().splitlines()[-LAST:]
     elif len(rest) > LAST + 1:
         yield f"│ {left_out(len(rest) - LAST)}"
         rest = rest[-LAST:]

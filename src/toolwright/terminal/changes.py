@@ -8,9 +8,9 @@ from toolwright.text.display import visible
 
 
 def shown_change(path: str, before: Body, after: Body, folder: Path) -> str:
-    """How a file differs; None stands for a file that is not there."""
+    """Return how a file differs; None stands for a file that is not there."""
     name = visible(_relative(path, folder), lines=False)
-    texts = _text(before), _text(after)
+    texts = _as_text(before), _as_text(after)
     if texts[0] is None or texts[1] is None:
         kind = "added" if before is None else "deleted" if after is None else "changed"
         return f"{name}: {kind} (not text, so no lines are shown)\n"
@@ -21,7 +21,7 @@ def _relative(path: str, folder: Path) -> str:
     return str(Path(path).relative_to(folder)) if Path(path).is_relative_to(folder) else path
 
 
-def _text(data: Body) -> str | None:
+def _as_text(data: Body) -> str | None:
     """The content as text; None if it is none. A link is where it leads."""
     if data is None:
         return ""

@@ -1,4 +1,4 @@
-"""How many columns of a terminal a text takes."""
+"""Width of texts in columns of a terminal."""
 
 import unicodedata
 
@@ -24,15 +24,15 @@ def clipped(text: str, width: int) -> str:
 
 def pieces(text: str, width: int) -> list[str]:
     """The text in pieces that fit, broken between words where there are any."""
-    made: list[str] = []
+    rows: list[str] = []
     line = ""
     for word in text.split(" "):
         if line and columns(line) + 1 + columns(word) > width:
-            made.append(line)
+            rows.append(line)
             line = word
         else:
             line = f"{line} {word}" if line else word
-    return [*made, line]
+    return [*rows, line]
 
 
 def _of_one(character: str) -> int:

@@ -12,13 +12,13 @@ LONGEST = 4_000
 """Characters without a line feed that are waited for where a line must be seen whole."""
 _PIECE = re.compile(r"\n|[ \t]+(?=[^ \t])|[^\s]+(?=\s)")
 _WHOLE = ("```", "~~~", "|")
-"""What lines begin with that can only be shown when they are complete."""
+"""Beginnings of lines that can only be shown when they are complete."""
 _BULLET = re.compile(r"[-*+]$")
 _NUMBER = re.compile(r"\d{1,3}[.)]$")
 _MARK = re.compile(r"(\*\*|\*|`+)")
 _LINK = re.compile(r"(?P<before>[(\"']?)\[(?P<label>[^\]\n]{1,200})\]\((?P<address>[^\s()]{1,400})\)(?P<behind>\S*)")
 _LINK_BEGINS = re.compile(r"[(\"']?\[[^\]\n]{0,200}(?:\](?:\([^\s()]{0,400}(?:\)\S*)?)?)?\Z")
-"""What may become a link when more of it has come."""
+"""Text that may become a link when more of it has come."""
 _SLANTED = re.compile(r"[(\"']?\*[^\s*]")
 _CLOSES = re.compile(r"(?<![\s*])\*(?=[^\w*])")
 _CLOSES_OR_ENDS = re.compile(r"(?<![\s*])\*(?![\w*])")
@@ -37,7 +37,7 @@ class Flow:
     _space: str = ""
     """White space that is written only if a word follows on the same line."""
     _begins: bool = True
-    """Whether the next word is the first of its line."""
+    """True while the next word is the first of its line."""
     _indent: int = 0
     _fence: str = ""
     _language: str = ""
@@ -47,9 +47,9 @@ class Flow:
     _code: bool = False
     _italic: bool = False
     _closes: bool = False
-    """Whether a star at the beginning of the word is ended by another one."""
+    """True if a star at the beginning of the word is ended by another one."""
     _ends: bool = False
-    """Whether nothing more comes: what may become more is what it is."""
+    """True once nothing more comes: what is incomplete is taken as it is."""
     _table: list[str] = field(default_factory=list[str])
 
     def add(self, text: str) -> None:
@@ -66,22 +66,22 @@ class Flow:
             if self._waits(at):
                 break
             link = _LINK.match(self._waiting, at) if self.screen.colour and not self._code else None
-            found = link or _PIECE.match(self._waiting, at)
-            if found is None:
+            match = link or _PIECE.match(self._waiting, at)
+            if match is None:
                 break
             if link:
                 self._link(link)
             else:
-                self._closes = bool(_SLANTED.match(found[0]) and self._closed(at))
-                self._take(found[0])
-            at = found.end()
+                self._closes = bool(_SLANTED.match(match[0]) and self._closed(at))
+                self._take(match[0])
+            at = match.end()
         self._waiting = self._waiting[at:]
         if len(self._waiting) > LONGEST:
             self._take(self._waiting)
             self._waiting = ""
 
     def _waits(self, at: int) -> bool:
-        """Whether more must come before it is known what this is: a link, or words that are slanted."""
+        """Tell whether more must come before it is known what this is: a link, or words that are slanted."""
         if self._ends or self._code or not self.screen.colour:
             return False
         if _LINK_BEGINS.match(self._waiting, at):
@@ -89,7 +89,7 @@ class Flow:
         return bool(_SLANTED.match(self._waiting, at)) and self._closed(at) is None
 
     def _closed(self, at: int) -> bool | None:
-        """Whether a star ends on the same line what another has begun here; None where more must come to tell."""
+        """Tell whether a star ends on the same line what another has begun here; None where more must come to tell."""
         line, end, _ = self._waiting[at + 2 : at + 2 + SLANTED].partition("\n")
         if _CLOSES.search(line, 0, len(line)) if not end else _CLOSES_OR_ENDS.search(line):
             return True
@@ -114,16 +114,16 @@ class Flow:
             self._word(link["behind"])
 
     def _address(self, text: str) -> None:
-        """Where a link leads, dim, on the next line if there is no room."""
-        shown = visible(text, lines=False)
-        size = columns(shown)
+        """Write where a link leads, dim, on the next line if there is no room."""
+        address = visible(text, lines=False)
+        size = columns(address)
         if self._space and self.screen.column + 1 + size > self.screen.width:
             self.screen.end_line()
             self._out(" " * self._indent, self._indent)
         elif self._space and self.screen.column:
             self._out(" ", 1)
         self._space = ""
-        self._out(self.screen.painted(shown, DIM), size)
+        self._out(self.screen.painted(address, DIM), size)
 
     def end(self) -> None:
         """Nothing more comes: write what waited, and end the line."""
@@ -200,9 +200,9 @@ class Flow:
         if set(word) == {"#"} and len(word) <= 6:
             self._heading = True
         elif _BULLET.match(word) or _NUMBER.match(word):
-            shown = "•" if _BULLET.match(word) else word
-            self._out(f"{start}{shown}", self._indent + len(shown))
-            self._indent += len(shown) + 1
+            marker = "•" if _BULLET.match(word) else word
+            self._out(f"{start}{marker}", self._indent + len(marker))
+            self._indent += len(marker) + 1
             self._space = " "
         elif word == ">":
             self._out(self.screen.painted(f"{start}│", DIM), self._indent + 1)
@@ -214,20 +214,20 @@ class Flow:
             self._word(word)
 
     def _word(self, word: str) -> None:
-        shown, size = self._styled(visible(word, lines=False))
+        painted, size = self._styled(visible(word, lines=False))
         if self._space and self.screen.column + 1 + size > self.screen.width:
             self.screen.end_line()
             self._out(" " * self._indent, self._indent)
         elif self._space and self.screen.column:
             self._out(" ", 1)
         self._space = ""
-        self._out(shown, size)
+        self._out(painted, size)
 
     def _styled(self, word: str) -> tuple[str, int]:
         """The word as it is painted, and its columns; the marks for bold and code take effect and are left out."""
         if not self.screen.colour:
             return word, columns(word)
-        shown, size = "", 0
+        painted, size = "", 0
         for at, piece in enumerate(split := _MARK.split(word)):
             before, after = "".join(split[:at]), "".join(split[at + 1 :])
             if piece.startswith("`") and at % 2:
@@ -237,9 +237,9 @@ class Flow:
             elif piece == "*" and at % 2 and not self._code and self._slants(before, after):
                 self._italic = not self._italic
             else:
-                shown += self.screen.painted(piece, self._colour())
+                painted += self.screen.painted(piece, self._colour())
                 size += columns(piece)
-        return shown, size
+        return painted, size
 
     def _toggles(self, before: str, after: str) -> bool:
         if self._bold:
@@ -247,7 +247,7 @@ class Flow:
         return (not before or not (before[-1].isalnum() or before[-1] in "/*.")) and after[:1] not in ("", "/", "*")
 
     def _slants(self, before: str, after: str) -> bool:
-        """Whether a star begins slanted words, which another one ends on the same line, or ends them."""
+        """Tell whether a star begins slanted words, which another one ends on the same line, or ends them."""
         if self._italic:
             return bool(before) and not (after[:1].isalnum() or after[:1] == "_")
         return self._closes and before in ("", "(", '"', "'")

@@ -1,4 +1,4 @@
-"""How to get a model, told to somebody who has none."""
+"""Help for somebody who has no model yet."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

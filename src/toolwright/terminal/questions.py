@@ -75,7 +75,7 @@ _LABELS = (
 _KEY = re.compile(r"  [ysauen?]  ")
 
 
-def _colour_of(label: str, told: str) -> str:
+def _colour_of(label: str, fact: str) -> str:
     if label == "deletes":
         return RED
-    return YELLOW if label in ("outside", "unclear") or (label == "network" and not told.startswith("none")) else ""
+    return YELLOW if label in ("outside", "unclear") or (label == "network" and not fact.startswith("none")) else ""

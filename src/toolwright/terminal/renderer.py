@@ -32,7 +32,7 @@ from toolwright.text.display import visible
 
 TICK = 0.25
 PATIENCE = 1.0
-"""Seconds after which it is told that something is still going on."""
+"""Seconds after which a line shows that something is still going on."""
 
 
 @record(slots=True, kw_only=True)
@@ -42,10 +42,10 @@ class Renderer:
     session_id: str
     screen: Screen
     notes: Screen | None = None
-    """Where calls and progress go, if not to the screen of the words: for an answer that is piped on."""
+    """Screen for calls and progress, if not that of the words: for an answer that is piped on."""
     clock: Callable[[], float] = time.monotonic
     thinking: bool = False
-    """Whether what the model thinks is shown, too."""
+    """True if what the model thinks is shown, too."""
     _flow: Flow | None = None
     _texts: set[str] = field(default_factory=set[str])
     _running: dict[str, ToolPart] = field(default_factory=dict[str, ToolPart])
@@ -90,7 +90,7 @@ class Renderer:
             case PartUpdated(part=TextPart(metadata={"notAttached": str(told)})):
                 self._note(f"! {told}", YELLOW)
             case PartUpdated(part=TextPart(session_id=self.session_id, synthetic=None) as part):
-                self._text(part)
+                self._take_text(part)
             case PartUpdated(part=ReasoningPart(session_id=self.session_id, time=span, text=text)) if (
                 self.thinking and span.end is not None and text.strip()
             ):
@@ -125,8 +125,8 @@ class Renderer:
             part = running[-1]
             more = f" and {len(running) - 1} more" if len(running) > 1 else ""
             last = last_line(part)
-            told = clipped(f"running {headline(part)}{more}", max(30, self._notes.width // 2))
-            self._notes.progress(f"{told} · {duration(now - self._begun[part.id])} · {last or 'Ctrl-C to stop'}")
+            activity = clipped(f"running {headline(part)}{more}", max(30, self._notes.width // 2))
+            self._notes.progress(f"{activity} · {duration(now - self._begun[part.id])} · {last or 'Ctrl-C to stop'}")
         elif self._waits_since and now - self._waits_since >= PATIENCE:
             self._notes.progress(f"{self._doing.word()} · {duration(now - self._waits_since)} · Ctrl-C to stop")
 
@@ -150,7 +150,7 @@ class Renderer:
     def _notes(self) -> Screen:
         return self.notes or self.screen
 
-    def _text(self, part: TextPart) -> None:
+    def _take_text(self, part: TextPart) -> None:
         self._texts.add(part.id)
         if part.time is not None and part.time.end is not None:
             self._end_words()
@@ -188,26 +188,26 @@ class Renderer:
         output = (getattr(part.state, "metadata", None) or {}).get("output")
         if not isinstance(output, str) or output.startswith("...\n\n"):
             return
-        shown = self._shown.get(part.id, 0)
+        printed = self._shown.get(part.id, 0)
         # Only whole lines: the last may be on its way still.
         complete = output[: output.rfind("\n") + 1].splitlines()[:FIRST]
-        for line in complete[shown:]:
+        for line in complete[printed:]:
             self._line(part, f"│ {line}", DIM)
-        self._shown[part.id] = max(shown, len(complete))
+        self._shown[part.id] = max(printed, len(complete))
 
     def _finished(self, part: ToolPart) -> None:
         self._end_words()
         self._running.pop(part.id, None)
         self._begun.pop(part.id, None)
         failed = isinstance(part.state, Failed)
-        shown = self._shown.pop(part.id, 0)
+        printed = self._shown.pop(part.id, 0)
         if self._open != part.id:
             mark = "✗" if failed else "•"
             self._note(f"{self._indent(part)}{mark} {headline(part)}{ending(part)}", RED if failed else DIM)
-        for line, code in details(part, shown):
+        for line, code in details(part, printed):
             self._line(part, line, code)
-        if self._open == part.id and (told := ending(part)):
-            self._line(part, told.strip(), RED if failed else DIM)
+        if self._open == part.id and (note := ending(part)):
+            self._line(part, note.strip(), RED if failed else DIM)
         self._open = ""
         self._waits_since = self.clock()
 
@@ -245,26 +245,26 @@ class Renderer:
 
 
 def spent(result: TurnResult, seconds: float) -> str:
-    """What a turn took, in one line."""
-    told = [plural(result.steps, "step")]
+    """Return in one line what a turn took."""
+    parts = [plural(result.steps, "step")]
     if result.tokens.total:
-        told.append(f"{result.tokens.total:,} tokens")
+        parts.append(f"{result.tokens.total:,} tokens")
     if result.cost:
-        told.append(money(result.cost))
-    told.append(duration(seconds))
+        parts.append(money(result.cost))
+    parts.append(duration(seconds))
     if result.changes:
         added, removed = sum(one.additions for one in result.changes), sum(one.deletions for one in result.changes)
         count = len(result.changes)
         lines = f", +{added} -{removed}" if added or removed else ""
-        told.append(f"{plural(count, 'file')} changed{lines}")
+        parts.append(f"{plural(count, 'file')} changed{lines}")
     if result.evidence is not None:
         against = next((one.text for one in result.evidence.reasons if one.weight != "note"), "")
-        told.append(result.evidence.verdict.replace("_", " ") + (f": {against}" if against else ""))
-    return " · ".join(told)
+        parts.append(result.evidence.verdict.replace("_", " ") + (f": {against}" if against else ""))
+    return " · ".join(parts)
 
 
 def last_line(part: ToolPart) -> str:
-    """What a command that is under way has printed last."""
+    """Return the last line that a running command has printed."""
     output = (getattr(part.state, "metadata", None) or {}).get("output")
     text = output.rstrip() if isinstance(output, str) else ""
     return text[text.rfind("\n") + 1 :][-200:]

@@ -20,19 +20,19 @@ def has_colours(stream: TextIO) -> bool:
 
 
 def can_move(stream: TextIO) -> bool:
-    """Whether the cursor can go back to the beginning of a line."""
+    """Tell whether the cursor can go back to the beginning of a line."""
     return stream.isatty() and os.environ.get("TERM", "") not in ("dumb", "")
 
 
 @record(slots=True, kw_only=True)
 class Screen:
-    """Where everything is written. Text of others goes through `line` or `words`, which show it harmlessly."""
+    """The output of everything. Text of others goes through `line` or `words`, which show it harmlessly."""
 
     out: TextIO = field(default_factory=lambda: sys.stdout)
     colour: bool = False
     moves: bool = False
     column: int = 0
-    """Where the next word would stand."""
+    """Column of the next word."""
     _progress: str = ""
 
     @classmethod
@@ -95,11 +95,11 @@ class Screen:
         """Show a line that the next one replaces; written only if it has changed, and never inside other text."""
         if not self.moves or self.column:
             return
-        shown = clipped(visible(text.expandtabs(4), lines=False), self.width - 1)
-        if shown != self._progress:
-            self.out.write(f"\r\x1b[K{self.painted(shown, DIM)}")
+        line = clipped(visible(text.expandtabs(4), lines=False), self.width - 1)
+        if line != self._progress:
+            self.out.write(f"\r\x1b[K{self.painted(line, DIM)}")
             self.out.flush()
-            self._progress = shown
+            self._progress = line
 
     def _write(self, text: str) -> None:
         if self._progress:

@@ -19,7 +19,7 @@ def numbered(rules: Sequence[str], words: str) -> tuple[str, ...]:
 
 
 def trial_lines(trial: RuleTrial) -> list[str]:
-    """What storing rules of the person's own would mean."""
+    """Return lines on what storing rules of the person's own would mean."""
     if not trial.settles:
         reason = f" {visible(trial.reason, lines=False)}" if trial.reason else ""
         return [f"This rule would not cover this call.{reason}"]

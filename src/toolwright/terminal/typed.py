@@ -38,5 +38,5 @@ def forget_typed() -> None:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a person is at the stream; it may be closed, or there may be none."""
+    """Tell whether a person is at the stream; it may be closed, or there may be none."""
     return stream is not None and not stream.closed and stream.isatty()
