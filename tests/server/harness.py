@@ -22,7 +22,7 @@ from toolwright.app.server_secret import Secret
 from toolwright.http_server.guard import Guard
 from toolwright.http_server.uvicorn_server import Server
 from toolwright.server.app import Application
-from toolwright.server.running import Options, _hosts
+from toolwright.server.running import ServerOptions, _hosts
 from toolwright.server.serving import Serving, answered_later
 
 TOKEN = "a-token-for-tests"
@@ -132,7 +132,7 @@ async def served(
     folders = [folder.resolve(), *(one.resolve() for one in more_folders)]
     page_key = secret.page_key() if secret else ""
     serving = Serving(folders, make, protected=secret is not None, page_key=page_key, after_kill=after_kill)
-    options = Options(folders=folders, secret=secret, environment={})
+    options = ServerOptions(folders=folders, secret=secret, environment={})
     guard = Guard(secret=secret, hosts=_hosts(options, port), page_key=page_key, **guarding)
     server = Server(Application(serving, guard, quiet=True), sockets=True)
     running = asyncio.create_task(server.serve([made]))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from toolwright.calls.parts import Span
 from toolwright.events import PartUpdated
 from toolwright.messages import PartKeys, TextPart
-from toolwright.server.dialects import Dialect, Teller
+from toolwright.server.dialects import Dialect, EventEncoder
 from toolwright.server.frames import Frame
 from toolwright.server.listeners import EACH, HEARTBEAT, QUEUE_FRAMES, TOGETHER, Batch, Channel, Listener
 from toolwright.session.events import PartDelta
@@ -23,7 +23,7 @@ class Stage:
     def __init__(self, dialect: Dialect) -> None:
         self.told: list[dict[str, Any]] = []
         self.due: list[Callable[[], None]] = []
-        self.teller = Teller(dialect, lambda _d, payload, _k: self.told.append(payload), self.wait)
+        self.teller = EventEncoder(dialect, lambda _d, payload, _k: self.told.append(payload), self.wait)
 
     def wait(self, _: float, call: Callable[[], None]) -> None:
         self.due.append(call)

@@ -17,7 +17,7 @@ from toolwright.app.server_secret import Secret
 from toolwright.events import FileEdited
 from toolwright.server import listeners, running
 from toolwright.server.routes import prompts
-from toolwright.server.running import Options
+from toolwright.server.running import ServerOptions
 
 if TYPE_CHECKING:
     from toolwright.http_server.uvicorn_server import Server
@@ -119,13 +119,13 @@ async def test_the_secret_comes_in_the_query_as_well_and_named_hosts_are_answere
     async with served(tmp_path / "p") as server:
         assert (await plain(server, path=f"/path?auth_token={pair}")).status_code == 200
         assert (await plain(server, path="/path?auth_token=d3Jvbmc=")).status_code == 401
-    options = Options(folders=(), secret=None, allowed_hosts=("Box.local",), host="0.0.0.0", environment={})
+    options = ServerOptions(folders=(), secret=None, allowed_hosts=("Box.local",), host="0.0.0.0", environment={})
     hosts = running._hosts(options, 4096)
     assert {"box.local:4096", "127.0.0.1:4096", "localhost:4096", "[::1]:4096"} == hosts
 
 
 def test_a_program_that_waits_for_the_line_of_the_reference_gets_it(capsys: pytest.CaptureFixture[str]) -> None:
-    options = Options(folders=(), secret=Secret(value="s"), environment={"OPENCODE_CONFIG_CONTENT": "{}"})
+    options = ServerOptions(folders=(), secret=Secret(value="s"), environment={"OPENCODE_CONFIG_CONTENT": "{}"})
     running._announce(options, "http://127.0.0.1:4096")
     first, second, third = capsys.readouterr().out.splitlines()
     assert first == "opencode server listening on http://127.0.0.1:4096"

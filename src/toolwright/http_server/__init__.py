@@ -1,1 +1,1 @@
-"""What every server of ours stands on: uvicorn, the guard before it, and how a request is refused."""
+"""Base of our servers: uvicorn, the guard before it, and how a request is refused."""

@@ -12,7 +12,7 @@ LARGEST = 64 * 1024
 """Bytes that are held back; beyond, they leave at once."""
 
 
-class Connection(HttpToolsProtocol):
+class HttpConnection(HttpToolsProtocol):
     """The protocol as it is, over a transport that joins."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

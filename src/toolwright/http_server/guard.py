@@ -1,4 +1,4 @@
-"""What every request passes before it is looked at: host, secret, origin, size."""
+"""The guard before every request: host, secret, origin, size."""
 
 import secrets
 import time
@@ -53,9 +53,9 @@ class Guard:
     origins: frozenset[str] = frozenset()
     """Of other pages, named by the person who started the server."""
     page_key: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    """What the page brings in place of the secret."""
+    """Key that the page sends in place of the secret."""
     has_page: bool = True
-    """Whether a page is served, whose own files need no secret and for which a browser may ask for a password."""
+    """True if a page is served, whose own files need no secret and for which a browser may ask for a password."""
     _wrong: dict[str, deque[float]] = field(default_factory=dict[str, "deque[float]"])
     _working: Counter[str] = field(default_factory=Counter[str])
 
@@ -88,19 +88,19 @@ class Guard:
             return
         if self.has_page and _is_of_page(path) and scope["method"] in _SAFE:
             return
-        given = [
+        verdicts = [
             *([self.secret.is_it(token)] if by_path else []),
             *([self._is_header(headers["authorization"])] if "authorization" in headers else []),
             *([self.secret.is_pair(pair)] if (pair := _auth_token(scope)) else []),
         ]
         peer = _peer(scope)
-        if self._is_limited(peer) and given and not (self.secret.made and any(given)):
+        if self._is_limited(peer) and verdicts and not (self.secret.made and any(verdicts)):
             raise HttpRefusal(
                 429, "TooManyRequests", "Too many wrong secrets. Wait a minute, then bring the right one."
             )
-        if any(given):
+        if any(verdicts):
             return
-        if given:
+        if verdicts:
             self._wrong.setdefault(peer, deque(maxlen=WRONG)).append(time.monotonic())
             self._wrong = dict(list(self._wrong.items())[-1000:])
         forms = "the address it printed, a bearer token, or a password" if self.has_page else "a bearer token"
@@ -134,7 +134,7 @@ class Guard:
             raise forbidden("Requests from another site are not carried out.")
 
     def headers_for(self, scope: Scope) -> list[tuple[bytes, bytes]]:
-        """What every answer says beside its own headers."""
+        """Return the headers that every answer gets beside its own."""
         origin = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"), "")
         if origin not in self.origins:
             return _ALWAYS

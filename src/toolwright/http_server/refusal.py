@@ -49,7 +49,7 @@ def unusable(message: str) -> HttpRefusal:
 
 
 def refusal_of(error: ToolwrightError) -> HttpRefusal:
-    """What one of the program's own errors means to a client."""
+    """Return the refusal that stands for one of the program's own errors."""
     if isinstance(error, PermissionDenied):
         return forbidden(str(error))
     if isinstance(error, NothingToUndo):

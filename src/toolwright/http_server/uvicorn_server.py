@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import uvicorn
 
-from toolwright.http_server.connection import Connection
+from toolwright.http_server.connection import HttpConnection
 from toolwright.http_server.guard import App
 
 LONGEST = 1024 * 1024
@@ -23,7 +23,7 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                http=Connection,
+                http=HttpConnection,
                 ws="websockets-sansio" if sockets and find_spec("websockets") else "none",
                 ws_max_size=LONGEST,
                 lifespan="off",

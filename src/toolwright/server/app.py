@@ -13,7 +13,7 @@ from toolwright.errors import SessionBusy, ToolwrightError
 from toolwright.http_server.guard import Guard, Receive, Scope, Send
 from toolwright.http_server.refusal import HttpRefusal, busy, refusal_of
 from toolwright.protocols.client_json import json_text, to_json
-from toolwright.server.asking import Ask
+from toolwright.server.asking import RouteCall
 from toolwright.server.routes.all import TABLE
 from toolwright.server.routes.page import page_file
 from toolwright.server.serving import Serving
@@ -90,7 +90,7 @@ class Application:
         request = Request(scope, receive)
         route, ids = TABLE.find(scope["method"], scope["path"])
         try:
-            answer = await route.answer(Ask(request=request, ids=ids, serving=self.serving, route=route))
+            answer = await route.answer(RouteCall(request=request, path=ids, serving=self.serving, route=route))
         except SessionBusy as error:
             raise busy(ids.get("sessionID", "The session")) from error
         except ToolwrightError as error:
@@ -131,4 +131,4 @@ def _compressed(request: Request, response: Response) -> Response:
 
 
 def _nothing() -> None:
-    """Where nothing was begun."""
+    """Do nothing, where nothing was begun."""

@@ -19,37 +19,37 @@ if TYPE_CHECKING:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """What a client asks for."""
+class RouteCall:
+    """A request of a client to a route."""
 
     request: Request
-    ids: Mapping[str, str]
-    """What stands in the places of the route's path."""
+    path: Mapping[str, str]
+    """Values of the route's path, by name."""
     serving: "Serving"
     route: "Route"
 
-    def text(self, name: str, default: str = "") -> str:
+    def query(self, name: str, default: str = "") -> str:
         return self.request.query_params.get(name, default)
 
     def flag(self, name: str) -> bool:
-        return self.text(name) in ("true", "1")
+        return self.query(name) in ("true", "1")
 
-    def count(self, name: str, default: int, most: int) -> int:
+    def query_int(self, name: str, default: int, most: int) -> int:
         """A number of the query, at least 0."""
-        given = self.text(name)
-        if not given:
+        value = self.query(name)
+        if not value:
             return default
         try:
-            return max(0, min(int(float(given)), most))
+            return max(0, min(int(float(value)), most))
         except (ValueError, OverflowError):
-            raise bad_request(f"{name} must be a whole number, not {given[:40]!r}.") from None
+            raise bad_request(f"{name} must be a whole number, not {value[:40]!r}.") from None
 
     @property
     def named_folder(self) -> str:
         """The folder that the request names itself; empty if it names none."""
         header = self.request.headers.get("x-opencode-directory", "")
-        given = self.text("directory") or self.text("location[directory]")
-        return given or (unquote(header) if "%" in header else header)
+        folder = self.query("directory") or self.query("location[directory]")
+        return folder or (unquote(header) if "%" in header else header)
 
     async def workspace(self) -> Workspace:
         """The workspace of the folder that is asked about."""
@@ -90,7 +90,7 @@ class Ask:
         return b"".join(pieces)
 
 
-Answer = Callable[[Ask], Awaitable[Any]]
+Answer = Callable[[RouteCall], Awaitable[Any]]
 """Answers a request: a JSON value, or a starlette response."""
 
 
@@ -147,9 +147,9 @@ class Table:
             branch.setdefault(_HERE, {})[route.method] = route
 
     def find(self, method: str, path: str) -> tuple[Route, Mapping[str, str]]:
-        """The route, and what stands in its places; a Refusal if there is none."""
-        given = _segments(path)
-        methods = self._methods(self._root, given, 0)
+        """Return the route and the values of its path; HttpRefusal if there is none."""
+        segments = _segments(path)
+        methods = self._methods(self._root, segments, 0)
         if not methods:
             raise not_found(f"There is nothing at {path[:200]}. GET /doc lists what there is.")
         route = methods.get("GET" if method == "HEAD" else method)
@@ -157,18 +157,18 @@ class Table:
             refusal = HttpRefusal(405, "MethodNotAllowed", f"{path[:200]} takes {', '.join(methods)}, not {method}.")
             refusal.headers["allow"] = ", ".join(methods)
             raise refusal
-        places = zip(_segments(route.path), given, strict=True)
+        places = zip(_segments(route.path), segments, strict=True)
         return route, {name[1:-1]: unquote(value) for name, value in places if name.startswith("{")}
 
-    def _methods(self, branch: Branch, given: list[str], at: int) -> dict[str, Route]:
-        if at == len(given):
-            found: dict[str, Route] = branch.get(_HERE, {})
-            return found
-        for key in (given[at], _ANY):
+    def _methods(self, branch: Branch, segments: list[str], at: int) -> dict[str, Route]:
+        if at == len(segments):
+            routes: dict[str, Route] = branch.get(_HERE, {})
+            return routes
+        for key in (segments[at], _ANY):
             if key in branch and key != _HERE:
-                found = self._methods(branch[key], given, at + 1)
-                if found:
-                    return found
+                routes = self._methods(branch[key], segments, at + 1)
+                if routes:
+                    return routes
         return {}
 
 

@@ -21,7 +21,7 @@ WHOLE_SECONDS = 0.05
 DELTA_SECONDS = 0.02
 OUTPUT_SECONDS = 0.1
 SMALL = 512
-"""Characters up to which a text is told whenever it has grown; beyond, when it has grown by a tenth."""
+"""Characters up to which a text is sent whenever it has grown; beyond, when it has grown by a tenth."""
 
 
 @record(slots=True)
@@ -31,15 +31,15 @@ class Writing:
     directory: str
     part: TextPart | ReasoningPart
     pieces: list[str] = field(default_factory=list[str])
-    """What has come since it was last told."""
+    """Text since the last event."""
     text: str = ""
-    """What has been told."""
+    """Text that events have told."""
     waits: bool = False
 
 
 @record(slots=True)
-class Teller:
-    """Turns events into payloads of one dialect. What grows is told at most so often, the end always."""
+class EventEncoder:
+    """Turns events into payloads of one dialect. Growing texts are sent at most so often, the end always."""
 
     dialect: Dialect
     tell: Tell
@@ -85,7 +85,7 @@ class Teller:
         self.tell(directory, payload_of(event, directory), part.id)
 
     def _rest_of(self, part_id: str) -> str:
-        """What has been written of a text and not told yet."""
+        """Return the end of a text that no event has told yet."""
         writing = self._writing.get(part_id)
         return "".join(writing.pieces) if writing else ""
 

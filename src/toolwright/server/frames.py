@@ -1,4 +1,4 @@
-"""What happened as clients hear it: events as text, made once for all who listen the same way."""
+"""Events as text for clients, made once for all who listen the same way."""
 
 import functools
 import hashlib
@@ -74,7 +74,7 @@ def session_json(info: SessionInfo) -> Json:
 
 @functools.cache
 def project_name(project_id: str) -> str:
-    """What clients know a project by: short, and fit for an address."""
+    """Return the name of a project for clients: short, and fit for an address."""
     return hashlib.sha256(project_id.encode("utf-8", "surrogateescape")).hexdigest()[:40]
 
 
@@ -84,7 +84,7 @@ def relative_change(change: Mapping[str, Any], directory: str) -> Json:
 
 
 def shown_metadata(permission: str, patterns: Sequence[str], metadata: Json) -> Json:
-    """What a dialog shows: clients take the file of an edit from here, also where a command would write it."""
+    """Return what a dialog shows: clients take the file of an edit from here, also where a command would write it."""
     if permission == "edit" and "filepath" not in metadata and patterns:
         return {**metadata, "filepath": str(patterns[0]), "diff": metadata.get("diff", "")}
     return metadata

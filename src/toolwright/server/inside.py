@@ -14,7 +14,7 @@ from toolwright.extensions.home import Requests
 from toolwright.http_server.refusal import HttpRefusal, not_found, refusal_of
 from toolwright.protocols.client_json import to_json
 from toolwright.protocols.json_types import Json
-from toolwright.server.asking import Ask, Route
+from toolwright.server.asking import Route, RouteCall
 from toolwright.server.routes.all import TABLE
 from toolwright.server.serving import Serving
 from toolwright.workspace import Workspace
@@ -66,13 +66,13 @@ def answers_of(workspace: Workspace) -> Requests:
     return partial(answer_inside, serving, workspace)
 
 
-async def answer_inside(serving: Serving, workspace: Workspace, name: str, given: Mapping[str, Any]) -> Json:
+async def answer_inside(serving: Serving, workspace: Workspace, name: str, params: Mapping[str, Any]) -> Json:
     """`{"status", "data"}` or `{"status", "error"}` for a call such as `session.get` with its path, query and body."""
     try:
         route = _route(name)
-        ids = _ids(route, given.get("path"))
-        request = _request(route, ids, given, str(workspace.directory))
-        answer = await route.answer(Ask(request=request, ids=ids, serving=serving, route=route))
+        ids = _ids(route, params.get("path"))
+        request = _request(route, ids, params, str(workspace.directory))
+        answer = await route.answer(RouteCall(request=request, path=ids, serving=serving, route=route))
     except ToolwrightError as error:
         refusal = refusal_of(error)
         return {"status": refusal.status, "error": refusal.to_json()}
@@ -85,7 +85,7 @@ async def answer_inside(serving: Serving, workspace: Workspace, name: str, given
 
 
 async def _body_of(response: Response, request: Request) -> bytes:
-    """What a response comes to, which may take a whole turn."""
+    """Await the body of a response, which may take a whole turn."""
     pieces: list[bytes] = []
 
     async def send(message: MutableMapping[str, Any]) -> None:
@@ -102,22 +102,22 @@ def _route(name: str) -> Route:
     return route
 
 
-def _ids(route: Route, given: Any) -> dict[str, str]:
-    """What stands in the places of a path. The first is `id` to older clients, whatever it is called here."""
-    said = given if isinstance(given, Mapping) else {}
+def _ids(route: Route, path: Any) -> dict[str, str]:
+    """Return the values of a path by name. The first is `id` to older clients, whatever it is called here."""
+    values = path if isinstance(path, Mapping) else {}
     places = [part[1:-1] for part in route.path.split("/") if part.startswith("{")]
-    found = {place: said.get(place, said.get("id") if number == 0 else None) for number, place in enumerate(places)}
-    missing = [place for place, value in found.items() if not isinstance(value, str) or not value]
+    ids = {place: values.get(place, values.get("id") if number == 0 else None) for number, place in enumerate(places)}
+    missing = [place for place, value in ids.items() if not isinstance(value, str) or not value]
     if missing:
         raise not_found(f"{route.name} needs {missing[0]} in its path.")
-    return {place: str(value) for place, value in found.items()}
+    return {place: str(value) for place, value in ids.items()}
 
 
-def _request(route: Route, ids: Mapping[str, str], given: Mapping[str, Any], directory: str) -> Request:
+def _request(route: Route, ids: Mapping[str, str], params: Mapping[str, Any], directory: str) -> Request:
     path = "/".join(quote(ids[part[1:-1]], safe="") if part.startswith("{") else part for part in route.path.split("/"))
-    said = given.get("query")
-    query = {**(said if isinstance(said, Mapping) else {}), "directory": directory}
-    body = b"" if given.get("body") is None else json.dumps(given["body"]).encode()
+    extra = params.get("query")
+    query = {**(extra if isinstance(extra, Mapping) else {}), "directory": directory}
+    body = b"" if params.get("body") is None else json.dumps(params["body"]).encode()
 
     async def receive() -> Json:
         return {"type": "http.request", "body": body, "more_body": False}

@@ -1,4 +1,4 @@
-"""Who listens to what happens: each with a queue of its own that has an end, none in the way of the work."""
+"""Listeners to events: each with a queue of its own that has a limit, none in the way of the work."""
 
 import asyncio
 import time
@@ -9,23 +9,23 @@ from dataclasses import field
 from toolwright.events import Event
 from toolwright.protocols.json_types import Json
 from toolwright.record import record
-from toolwright.server.dialects import Dialect, Teller
+from toolwright.server.dialects import Dialect, EventEncoder
 from toolwright.server.frames import Frame
 
 Later = Callable[[float, Callable[[], None]], object]
 
 KEPT_FRAMES, KEPT_BYTES = 4096, 8 * 1024 * 1024
-"""What is kept for listeners that come back."""
+"""Limits of what is kept for listeners that come back."""
 QUEUE_FRAMES, QUEUE_BYTES = 1024, 4 * 1024 * 1024
-"""What waits for a listener that is slow; beyond, older states of a part are left out, then the stream is closed."""
+"""Limits of what waits for a slow listener; beyond, older states of a part are left out, then the stream is closed."""
 TOGETHER = 0.025
-"""Seconds within which what happens is told in one piece, at most; the first thing after a pause is told at once."""
+"""Seconds within which events are sent in one piece, at most; the first after a pause is sent at once."""
 EACH = TOGETHER / 200
 """Seconds of that for each who listens: telling costs so much for each, and a single one need not wait for others."""
 URGENT = frozenset(
     ("session.created", "session.idle", "permission.asked", "question.asked", "server.instance.disposed")
 )
-"""What clients wait for, or must know before the answer to a request comes."""
+"""Events that clients wait for, or must know before the answer to a request comes."""
 HEARTBEAT = 10.0
 RETURN = 120.0
 """Seconds in which listeners of a server that was killed come back to the next one."""
@@ -41,7 +41,7 @@ class Batch:
         self._written: dict[str, bytes] = {}
 
     def written(self, directory: str) -> bytes:
-        """What a listener of this folder is sent; of all folders if it is empty."""
+        """Return what a listener of this folder is sent; of all folders if it is empty."""
         if directory not in self._written:
             self._written[directory] = b"".join(
                 one.plain if directory else one.wrapped
@@ -98,7 +98,7 @@ class Listener:
 
 
 class Channel:
-    """Everything that happens, in one dialect: told to who listens now, kept a while for who comes back."""
+    """All events in one dialect: sent to those who listen, kept a while for those who come back."""
 
     def __init__(self, dialect: Dialect, later: Later) -> None:
         self.listeners: list[Listener] = []
@@ -112,11 +112,11 @@ class Channel:
         self._beats = False
         self._began = time.monotonic()
         self._closed: list[Frame] = []
-        """How turns ended that an earlier server of the same address left open when it was killed."""
-        self._teller = Teller(dialect, self.tell, lambda seconds, call: void(later(seconds, call)))
+        """Ends of turns that an earlier server of the same address left open when it was killed."""
+        self._encoder = EventEncoder(dialect, self.tell, lambda seconds, call: void(later(seconds, call)))
 
     def hear(self, directory: str, event: Event) -> None:
-        self._teller.hear(directory, event)
+        self._encoder.hear(directory, event)
 
     def tell(self, directory: str, payload: Json, part_id: str = "") -> None:
         """Number an event and give it to everybody."""
@@ -177,12 +177,12 @@ class Channel:
         return self._number
 
     def close_turns(self, number: int) -> None:
-        """What came after this event closed the turns that a killed server had left open."""
+        """Remember the events after this one: they closed the turns that a killed server had left open."""
         self._closed += list(self._kept)[len(self._kept) - (self._number - number) :]
 
     @property
     def _is_new(self) -> bool:
-        """Whether those who come may have listened to the server that was killed; not all say so."""
+        """Tell whether those who come may have listened to the server that was killed; not all say so."""
         return bool(self._closed) and time.monotonic() - self._began < RETURN
 
     def _folders_of(self, directory: str, *, known: bool) -> list[str]:
@@ -204,7 +204,7 @@ class Channel:
             self._later(HEARTBEAT, self._beat)
 
     def _since(self, last: str) -> list[Frame] | None:
-        """What came after an event; None if that can no longer be told."""
+        """Return what came after an event; None if that is not known any more."""
         run, _, number = last.partition("-")
         if run != self._run or not number.isdecimal() or int(number) > self._number:
             return None

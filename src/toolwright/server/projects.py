@@ -28,7 +28,7 @@ class Projects:
     opened: Callable[[Workspace], Awaitable[None]]
     """Told of every workspace that is opened."""
     anywhere: bool = False
-    """Whether clients may name every folder: the user's own do."""
+    """True if clients may name every folder: the user's own do."""
     workspaces: dict[Path, Workspace] = field(default_factory=dict[Path, Workspace])
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
 

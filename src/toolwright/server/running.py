@@ -34,8 +34,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How a server is started."""
+class ServerOptions:
+    """Options of a server's start."""
 
     folders: Sequence[Path]
     host: str = "127.0.0.1"
@@ -48,15 +48,15 @@ class Options:
     """Seconds after which a folder nobody uses is closed; 0 for never."""
     trust: bool = False
     tunnel: bool = False
-    """Whether programs that cannot be seen, such as tunnels of ssh, may go on to the secret."""
+    """True if programs that cannot be seen, such as tunnels of ssh, may go on to the secret."""
     show: bool = False
-    """Whether the page is opened in the person's browser."""
+    """True if the page is opened in the person's browser."""
     own: bool = False
-    """Whether it is the user's own: found by itself, for every folder, and ended when it is idle."""
+    """True if it is the user's own: found by itself, for every folder, and ended when it is idle."""
     environment: Mapping[str, str]
 
 
-async def serve(options: Options) -> None:
+async def serve(options: ServerOptions) -> None:
     """Serve until a signal comes."""
     listening = _bound(options)
     port = 0 if options.socket else listening.getsockname()[1]
@@ -114,7 +114,7 @@ async def serve(options: Options) -> None:
         _remove(options.socket)
 
 
-async def _look_after_runs(serving: Serving, options: Options, stop: "_Stop") -> None:
+async def _look_after_runs(serving: Serving, options: ServerOptions, stop: "_Stop") -> None:
     from toolwright.server.own_runs import IDLE, end_when_idle
 
     if serving.own is not None:
@@ -122,7 +122,7 @@ async def _look_after_runs(serving: Serving, options: Options, stop: "_Stop") ->
     await end_when_idle(serving, options.idle_exit or IDLE, stop)
 
 
-def _noted(options: Options, port: int, url: str) -> Path | None:
+def _noted(options: ServerOptions, port: int, url: str) -> Path | None:
     """The note for its owner's other programs, where one can be left."""
     try:
         return leave_note(options.environment, port, url, options.secret)
@@ -132,7 +132,7 @@ def _noted(options: Options, port: int, url: str) -> Path | None:
         return None
 
 
-def _announce(options: Options, url: str) -> None:
+def _announce(options: ServerOptions, url: str) -> None:
     lines = [f"toolwright server listening on {url}"]
     # The reference's own SDK starts a program and waits for this line.
     if "OPENCODE_CONFIG_CONTENT" in options.environment:
@@ -145,12 +145,12 @@ def _announce(options: Options, url: str) -> None:
     sys.stdout.flush()
 
 
-def _address(options: Options, url: str) -> str:
+def _address(options: ServerOptions, url: str) -> str:
     """Name the address by which the page is opened, with the secret in it."""
     return f"{url}/k-{quote(options.secret.value, safe='')}" if options.secret else f"{url}/"
 
 
-async def _show_page(address: str, serving: Serving, options: Options) -> None:
+async def _show_page(address: str, serving: Serving, options: ServerOptions) -> None:
     """Open the page in the person's browser, and leave nothing of the way there once that has happened."""
     from toolwright.config.places import own_programs
     from toolwright.process.programs.browser import UNREADABLE, open_browser
@@ -171,7 +171,7 @@ async def _show_page(address: str, serving: Serving, options: Options) -> None:
         browser.forget()
 
 
-def _bound(options: Options) -> socket.socket:
+def _bound(options: ServerOptions) -> socket.socket:
     if options.socket:
         return _unix_socket(options.socket)
     for port in (port_of_killed(options.environment), 0) if options.own else (options.port or PORT, options.port):
@@ -187,19 +187,19 @@ def _unix_socket(path: Path) -> socket.socket:
     if os.path.lexists(path) and not path.is_socket():
         raise UsageError(f"{path} is there and is not a socket. Name another.")
     path.unlink(missing_ok=True)
-    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
-        made.bind(str(path))
-        made.listen(BACKLOG)
+        listening.bind(str(path))
+        listening.listen(BACKLOG)
     except OSError as error:
         raise UsageError(f"{path} cannot be listened on: {error.strerror or error}.") from error
     finally:
         os.umask(before)
-    return made
+    return listening
 
 
-def _hosts(options: Options, port: int) -> frozenset[str]:
+def _hosts(options: ServerOptions, port: int) -> frozenset[str]:
     if options.socket:
         return frozenset()
     names = {"127.0.0.1", "localhost", "[::1]", *options.allowed_hosts}

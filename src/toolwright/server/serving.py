@@ -17,7 +17,7 @@ from toolwright.protocols.json_types import Json
 from toolwright.server.dialects import Dialect
 from toolwright.server.listeners import Channel
 from toolwright.server.projects import Projects
-from toolwright.server.terminals import Terminals
+from toolwright.server.terminals import ServerTerminals
 from toolwright.session.events import MessageUpdated, SessionIdle, SessionStatus
 from toolwright.session.session import SERVER_STOPPED
 from toolwright.workspace import Workspace
@@ -50,7 +50,7 @@ class Serving:
         loop = asyncio.get_running_loop()
         self._after_kill = after_kill
         self.protected = protected
-        """Whether clients have to bring the secret."""
+        """True if clients have to bring the secret."""
         self.page_key = page_key
         self.opened = asyncio.Event()
         """Set once a page has been opened."""
@@ -60,10 +60,10 @@ class Serving:
         }
         self.projects = Projects(folders=folders, make=make, opened=self._follow, anywhere=anywhere)
         self.statuses: dict[str, dict[str, Json]] = {}
-        """What the sessions of each folder are doing; those at rest are not in it."""
+        """Status of the sessions of each folder; idle ones are not in it."""
         self.controls: asyncio.Queue[Json] = asyncio.Queue(100)
-        """What a terminal client is asked to do, for one that fetches it."""
-        self.terminals = Terminals(self.tell)
+        """Requests to a terminal client, for one that fetches them."""
+        self.terminals = ServerTerminals(self.tell)
         self._logins: dict[str, Logins] = {}
         self.ending = False
         self.own: OwnRuns | None = None
@@ -86,9 +86,9 @@ class Serving:
                     statuses.pop(event.session_id, None)
                 else:
                     statuses[event.session_id] = event.status
-            shown = looks.event(event)
+            views = looks.event(event)
             for channel in self.channels.values():
-                channel.hear(directory, shown)
+                channel.hear(directory, views)
 
         workspace.bus.subscribe(hear)
         if self._after_kill:
@@ -163,7 +163,7 @@ class Serving:
         self.tell(directory, "server.instance.disposed", {"directory": directory})
 
     async def end(self) -> None:
-        """Stop what is under way, tell everybody, close everything. Who listens is told however long the rest takes."""
+        """Stop what is under way, tell the listeners first, however long the rest takes, and close everything."""
         self.ending = True
         workspaces = list(self.projects.workspaces.values())
         at_work = [session for one in workspaces for session in list(one.sessions_open.values())]

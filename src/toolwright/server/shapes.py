@@ -68,7 +68,7 @@ def command_json(command: Command) -> Json:
 
 
 def agent_json(workspace: Workspace, agent: Agent) -> Json:
-    """An agent and all rules it stands under, from weak to strong."""
+    """Return an agent and all its rules, from weak to strong."""
     layers = workspace.agents.ruled(agent).policy.layers
     rules = [
         {"permission": rule.permission, "pattern": rule.pattern, "action": rule.action}
@@ -138,7 +138,7 @@ def _add_chosen(workspace: Workspace, catalog: Catalog, every: list[Json], conne
 
 
 def _chosen_info(workspace: Workspace, provider: str, model: str) -> ModelInfo:
-    """What the model says of itself, under the name it was chosen by."""
+    """Return what the model says of itself, under the name it was chosen by."""
     try:
         info = workspace.connections.open(f"{provider}/{model}").info
     except ToolwrightError:

@@ -34,11 +34,11 @@ class Terminal:
 
     def as_json(self) -> Json:
         status = "exited" if self.over.is_set() else "running"
-        told = {"id": self.id, "title": self.title, "command": self.command, "args": self.args}
-        return told | {"cwd": str(self.cwd), "status": status, "pid": self.program.pid}
+        row = {"id": self.id, "title": self.title, "command": self.command, "args": self.args}
+        return row | {"cwd": str(self.cwd), "status": status, "pid": self.program.pid}
 
 
-class Terminals:
+class ServerTerminals:
     """All of one server."""
 
     def __init__(self, tell: Tell) -> None:
@@ -54,26 +54,28 @@ class Terminals:
         except KeyError:
             raise not_found(f"There is no terminal {terminal_id[:80]!r}.") from None
 
-    def make(self, directory: Path, environment: Mapping[str, str], said: Json) -> Json:
+    def make(self, directory: Path, environment: Mapping[str, str], body: Json) -> Json:
         """A program on a terminal of its own. OSError or ValueError if it cannot be started."""
         if len(self._by_id) >= MOST:
             raise ValueError(f"there are {MOST} terminals already; remove one")
         shell = environment.get("SHELL") or "/bin/sh"
-        command = str(said.get("command") or shell)
-        args = [*said.get("args", ()), *(["-l"] if command.endswith("sh") else [])]
-        cwd = directory / said.get("cwd", "")
+        command = str(body.get("command") or shell)
+        args = [*body.get("args", ()), *(["-l"] if command.endswith("sh") else [])]
+        cwd = directory / body.get("cwd", "")
         terminal_id = new_id("pty")
-        title = said.get("title") or f"Terminal {terminal_id[-4:]}"
-        made = Terminal(id=terminal_id, directory=directory, title=title, command=command, args=args, cwd=cwd)
-        env = {**environment, **said.get("env", {}), "TERM": "xterm-256color"}
-        made.program = OnTerminal([command, *args], cwd=cwd, env=env, ended=lambda code: self._ended(made, code))
-        self._by_id[terminal_id] = made
-        self._tell(str(directory), "pty.created", {"info": made.as_json()})
-        return made.as_json()
+        title = body.get("title") or f"Terminal {terminal_id[-4:]}"
+        terminal = Terminal(id=terminal_id, directory=directory, title=title, command=command, args=args, cwd=cwd)
+        env = {**environment, **body.get("env", {}), "TERM": "xterm-256color"}
+        terminal.program = OnTerminal(
+            [command, *args], cwd=cwd, env=env, ended=lambda code: self._ended(terminal, code)
+        )
+        self._by_id[terminal_id] = terminal
+        self._tell(str(directory), "pty.created", {"info": terminal.as_json()})
+        return terminal.as_json()
 
-    def change(self, terminal: Terminal, said: Json) -> Json:
-        terminal.title = said.get("title") or terminal.title
-        if size := said.get("size"):
+    def change(self, terminal: Terminal, body: Json) -> Json:
+        terminal.title = body.get("title") or terminal.title
+        if size := body.get("size"):
             terminal.program.resize(int(size["rows"]), int(size["cols"]))
         self._tell(str(terminal.directory), "pty.updated", {"info": terminal.as_json()})
         return terminal.as_json()
@@ -86,9 +88,9 @@ class Terminals:
 
     def close(self, directory: Path | None = None) -> None:
         """Remove those of a folder, or all."""
-        for one in list(self._by_id.values()):
-            if directory in (None, one.directory):
-                self.remove(one)
+        for terminal in list(self._by_id.values()):
+            if directory in (None, terminal.directory):
+                self.remove(terminal)
 
     def _ended(self, terminal: Terminal, code: int) -> None:
         if self._by_id.pop(terminal.id, None) is not None:

@@ -23,7 +23,7 @@ def serve_with(options: argparse.Namespace, name: str) -> int:
     """Serve as a command line says, under the name of the command it is for."""
     try:
         from toolwright.app.server_secret import Secret
-        from toolwright.server.running import LOOPBACK, Options, serve
+        from toolwright.server.running import LOOPBACK, ServerOptions, serve
     except ModuleNotFoundError as error:
         raise UsageError(f"tw {name} needs {error.name}. Install it with: pip install 'toolwright[server]'") from error
     if options.hostname not in LOOPBACK and options.no_auth:
@@ -39,7 +39,7 @@ def serve_with(options: argparse.Namespace, name: str) -> int:
     without = options.no_auth or options.socket is not None
     asyncio.run(
         serve(
-            Options(
+            ServerOptions(
                 folders=() if own else folders,
                 own=own,
                 host=options.hostname,

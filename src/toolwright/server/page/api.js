@@ -16,7 +16,7 @@ export const setFolder = (directory) => (folder = directory)
 const within = (path) =>
   folder ? `${path}${path.includes("?") ? "&" : "?"}directory=${encodeURIComponent(folder)}` : path
 
-// What opens the server is kept with the origin of this page, which a port is part of, and goes out in a header.
+// The key to the server is kept with the origin of this page, which a port is part of, and goes out in a header.
 // A cookie would go to whatever listens on any port of this host.
 const bearer = (secret) =>
   secret ? { authorization: `Bearer ${String.fromCharCode(...new TextEncoder().encode(secret))}` } : {}

@@ -59,7 +59,7 @@ function Login() {
   </form></div>`
 }
 
-// What follows `k-` in an address of the server.
+// The secret: it follows `k-` in an address of the server.
 function secretOf(address) {
   const found = address.match(/\/k-([^/#?]+)/)?.[1] ?? ""
   try {

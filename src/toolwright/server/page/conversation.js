@@ -113,7 +113,7 @@ class Row extends Memo {
   }
 }
 
-// What can be done about a message.
+// Actions on a message.
 
 const undoTurn = (id) =>
   changed(() => (state.panel = { name: "undo", selection: { turn: id }, title: "Undo from here" }))

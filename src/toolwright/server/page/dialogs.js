@@ -1,4 +1,4 @@
-// What a person is asked: permissions with all that helps to decide, and questions with their options.
+// Questions to the person: permissions with all that helps to decide, and choices with their options.
 import { Failed, get, post } from "./api.js"
 import { Diff } from "./diff.js"
 import { Code } from "./markdown.js"
@@ -124,7 +124,7 @@ function Rule({ permission, text, first, onedit }) {
   return html`<code>${permission}</code><input ref=${field} type="text" aria-label="Rule" spellcheck="false" autocapitalize="off" autocomplete="off" title="A * at the end stands for anything" value=${text} oninput=${(event) => onedit(event.currentTarget.value)} />`
 }
 
-// What storing these rules would mean.
+// Tells what storing these rules would mean.
 function useTrial(id, rules) {
   const [found, setFound] = useState(null)
   const wanted = JSON.stringify(rules.map((one) => one.trim()))

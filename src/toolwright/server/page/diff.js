@@ -66,7 +66,7 @@ function pairs(rows) {
 
 const words = (text) => text.match(/\w+|\s+|[^\w\s]/g) ?? []
 
-// What two lines begin and end with in common is plain, what lies between is marked.
+// Marks what differs between two lines; what they begin and end with in common is plain.
 function markWords(left, right) {
   if (left.text.length > WORDS || right.text.length > WORDS) return
   const one = words(left.text)

@@ -1,4 +1,4 @@
-// What opens over the page when it is asked for: undo, reasons, approvals, use, names, keys.
+// Panels that open over the page: undo, reasons, approvals, use, names, keys.
 import { ask, get, post } from "./api.js"
 import { Diff } from "./diff.js"
 import { html, useEffect, useState } from "./preact.js"
@@ -129,7 +129,7 @@ function Explain({ tool, shown, input, agent }) {
     <footer><${Close} /></footer>`
 }
 
-// What was allowed for good.
+// Standing approvals.
 
 function Approvals() {
   const [version, setVersion] = useState(0)
@@ -145,7 +145,7 @@ function Approvals() {
     <footer><${Close} /></footer>`
 }
 
-// What the sessions took.
+// The use of the sessions.
 
 function Usage() {
   const { value, error } = useLoaded(() => get("/tw/usage?limit=50"), [])
@@ -165,7 +165,7 @@ function Usage() {
     <footer><${Close} /></footer>`
 }
 
-// What a command came to: lines to read, something to choose, or differences of files.
+// The outcome of a command: lines to read, something to choose, or differences of files.
 
 function Outcome({ outcome, command: name }) {
   const pick = guarded(async (value) => {
@@ -182,7 +182,7 @@ function Outcome({ outcome, command: name }) {
 
 // Connecting a provider: its key, another account there, or a login that the server sees through.
 
-// What a command comes to when it is given now; `/connect` lists what there is.
+// Runs a command and shows its outcome; `/connect` lists what there is.
 export const command = guarded(async (text) => {
   close()
   await came(await post("/tw/line", { text, session: state.current, ...state.chosen }))

@@ -69,7 +69,7 @@ export class Call extends Memo {
     const diffs = differences(part)
     const { verb, subject, kind } = part.shown ?? NOT_SHOWN
     const took = time?.end && time.end - time.start >= 1000 ? lasted(time.start, time.end) : null
-    // What a person has opened or closed stays so.
+    // Keep open or closed what the person has opened or closed.
     if (!this.touched)
       this.wasOpen =
         diffs.length > 0 || (kind === "edit" && status === "completed") || (kind === "execute" && status === "running")
@@ -111,7 +111,7 @@ function Body({ part, diffs }) {
   </div>`
 }
 
-// What a write did to its file: the part itself does not say.
+// The change of a write to its file: the part itself does not say.
 function Written({ part }) {
   const [made, setMade] = useState(null)
   useEffect(() => {

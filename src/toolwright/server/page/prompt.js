@@ -8,7 +8,7 @@ const KEPT = 100
 const draftKey = () => `draft ${state.current || state.directory}`
 const past = () => JSON.parse(localStorage.getItem("history") ?? "[]")
 const NOTHING = { list: [], at: 0, from: 0, before: "" }
-// What is asked for in a dialog where nothing is typed behind the name.
+// Commands that open a dialog where they are typed without an argument.
 const DIALOGS = {
   undo: () => {
     const last = state.order.findLast((id) => state.messages.get(id).info.role === "user")
@@ -18,7 +18,7 @@ const DIALOGS = {
   rename: () => state.current && changed(() => (state.panel = { name: "rename", id: state.current })) === undefined,
 }
 
-// What a command of ours has the page do by itself, in a dialog of the same name.
+// Acts of our commands that the page does itself, in a dialog of the same name.
 const ACTS = ["connect", "account", "login"]
 
 let delivered = Promise.resolve()
@@ -263,7 +263,7 @@ async function deliver(text, files) {
   })
 }
 
-// What a line means is the server's to say; it carries out what is a command of ours.
+// The server says what a line means, and carries out our commands.
 async function read(text) {
   const name = text.slice(1)
   const own = state.commands.find((one) => one.own && one.name === name)
@@ -271,7 +271,7 @@ async function read(text) {
   return post("/tw/line", { text, session: state.current, ...state.chosen })
 }
 
-// What a command of ours came to, and what is chosen from then on.
+// Takes the outcome of a command of ours, and what is chosen from then on.
 export async function came({ name, outcome, session, chosen }) {
   if (session !== state.current) await select(session)
   else changed(() => (state.chosen = chosen))

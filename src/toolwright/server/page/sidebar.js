@@ -39,7 +39,7 @@ export function Sidebar() {
   </nav>`
 }
 
-// What was said in a session that has the words one looks for.
+// Messages of a session that have the words of a search.
 function passage(one) {
   const found = state.search && state.hits.get(one.id)
   if (!found?.messageID) return null

@@ -1,4 +1,4 @@
-// What the page knows: filled at the start, kept up to date by the server's events, drawn when it has changed.
+// The state of the page: filled at the start, kept up to date by the server's events, drawn when it has changed.
 import { Failed, ask, enter, follow, get, post, setFolder } from "./api.js"
 import { visible } from "./ui.js"
 
@@ -76,7 +76,7 @@ export const guarded =
     }
   }
 
-// What went wrong also stands in a dialog that is open.
+// Shows the error in an open dialog, too.
 export const complain = (text) => say(text, undefined, text)
 
 let fading
@@ -102,7 +102,7 @@ export async function start(secret) {
   }
 }
 
-// Whether the page has to ask for the secret: it has none, or the server has another by now.
+// True if the page has to ask for the secret: it has none, or the server has another by now.
 function lock(error, secret) {
   const wrong = error.status === 401 || (error.status === 429 && !state.ready)
   if (wrong)
@@ -160,7 +160,7 @@ function take([sessions, status, agents, providers, commands, config, permission
     state.chosen.agent = primary.find((one) => one.name === "build")?.name ?? primary[0]?.name ?? ""
 }
 
-// What is heard while an answer is on its way may be newer than the answer: it is acted upon once more after it.
+// Events that come while an answer is on its way may be newer than the answer: they are applied again after it.
 let heard = []
 let underWay = 0
 
@@ -356,7 +356,7 @@ function hear(directory, { type, properties }) {
   changed(() => act(type, properties))
 }
 
-/** What is told below the talk while a session works: a notice, or why it waits and for how long. */
+/** The line below the conversation while a session works: a notice, or why it waits and for how long. */
 function noteOf(status) {
   if (status.type === "retry") return `${status.message} (${status.wait ?? "trying again"})`
   return status.notice ?? ""
@@ -446,7 +446,7 @@ async function listen() {
   listening = false
 }
 
-// What was missed is sent again from the last event on; a page that knows of none yet looks at everything anew.
+// Missed events are sent again from the last one on; a page that knows of none yet loads everything anew.
 function opened() {
   if (!state.connected && !last) load()
   changed(() => (state.connected = true))
@@ -470,7 +470,7 @@ function notify(title, body) {
   shown.onclick = () => window.focus()
 }
 
-// What a session takes.
+// The use of a session.
 
 const sumOf = (tokens) => tokens.input + tokens.output + tokens.reasoning + tokens.cache.read + tokens.cache.write
 

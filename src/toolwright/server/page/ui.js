@@ -79,7 +79,7 @@ function keepUnread(dialog, onearly) {
   return () => clearTimeout(timer)
 }
 
-// What a text might hide from who reads it, such as characters that turn its direction, is shown by its number.
+// Shows hidden characters by their number, such as those that turn the direction of a text.
 // Emoji are written with some of them (a joiner, a choice of colour), and may be.
 const HIDDEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\u{13430}-\u{1345f}\u{1bca0}-\u{1bca3}\u{1d159}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|(?<![\u2190-\u2bff\ufe0f\u{1f000}-\u{1faff}])\u200d|\u200d(?![\u2190-\u2bff\u{1f000}-\u{1faff}])|(?<![#*0-9\u00a9\u00ae\u2000-\u3299\u{1f000}-\u{1faff}])[\ufe0e\ufe0f]/gu

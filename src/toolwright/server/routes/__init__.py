@@ -1,1 +1,1 @@
-"""What the server answers, one module for each kind of thing asked about."""
+"""Routes of the server, one module for each kind of thing asked about."""

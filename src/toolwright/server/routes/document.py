@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from toolwright.protocols.json_types import Json
-from toolwright.server.asking import Ask, Route, Routes
+from toolwright.server.asking import Route, RouteCall, Routes
 from toolwright.version import VERSION
 
 routes = Routes()
@@ -21,7 +21,7 @@ _ERROR = {
 
 
 @routes.get("/doc", "doc.get")
-async def document(_: Ask) -> Any:
+async def document(_: RouteCall) -> Any:
     """This document."""
     from toolwright.server.routes.all import TABLE
 

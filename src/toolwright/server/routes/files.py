@@ -16,7 +16,7 @@ from toolwright.files.query import PatternError, Query
 from toolwright.files.search import find_files, find_lines
 from toolwright.http_server.refusal import HttpRefusal, bad_request, forbidden, not_found
 from toolwright.protocols.json_types import Json
-from toolwright.server.asking import Ask, Routes
+from toolwright.server.asking import RouteCall, Routes
 from toolwright.server.routes.stubs import location
 from toolwright.session.undo.changes import Changes
 from toolwright.workspace import Workspace
@@ -34,12 +34,12 @@ LOOKED_AT, QUICK = 2000, 200
 
 
 @routes.get("/file", "file.list")
-async def listing(ask: Ask) -> Any:
-    """What is in a folder."""
+async def listing(ask: RouteCall) -> Any:
+    """List what is in a folder."""
     workspace = await ask.workspace()
-    place = _place(workspace, ask.text("path") or ".")
+    place = _place(workspace, ask.query("path") or ".")
     if not place.path.is_dir():
-        raise not_found(f"{ask.text('path')[:200]} is not a folder.")
+        raise not_found(f"{ask.query('path')[:200]} is not a folder.")
     return await asyncio.to_thread(_listed, workspace, place.path)
 
 
@@ -47,16 +47,16 @@ def _listed(workspace: Workspace, folder: Path) -> list[Json]:
     from toolwright.files.ignore import Ignore
 
     ignore = Ignore.inside(folder)
-    found = []
+    rows = []
     try:
-        entries = sorted(os.scandir(folder), key=lambda one: (not is_folder(one), one.name))
+        entries = sorted(os.scandir(folder), key=lambda entry: (not is_folder(entry), entry.name))
     except OSError as error:
         raise forbidden(f"{folder.name} cannot be read: {error.strerror}.") from error
     for entry in entries[:LISTED]:
         if entry.name == ".git" or not _may_be_shown(workspace, entry.path):
             continue
         relative = os.path.relpath(entry.path, workspace.directory)
-        found.append(
+        rows.append(
             {
                 "name": entry.name,
                 "path": relative,
@@ -65,7 +65,7 @@ def _listed(workspace: Workspace, folder: Path) -> list[Json]:
                 "ignored": ignore.hides(entry.path, folder=is_folder(entry)),
             }
         )
-    return found
+    return rows
 
 
 def _may_be_shown(workspace: Workspace, path: str) -> bool:
@@ -77,12 +77,12 @@ def _may_be_shown(workspace: Workspace, path: str) -> bool:
 
 
 @routes.get("/file/content", "file.read")
-async def content(ask: Ask) -> Any:
-    """What is in a file: text, or base64 of what is none."""
+async def content(ask: RouteCall) -> Any:
+    """Read a file: text, or base64 of what is none."""
     workspace = await ask.workspace()
-    place = _place(workspace, ask.text("path"))
+    place = _place(workspace, ask.query("path"))
     if not place.path.is_file():
-        raise not_found(f"There is no file {ask.text('path')[:200]!r}.")
+        raise not_found(f"There is no file {ask.query('path')[:200]!r}.")
     data = await asyncio.to_thread(_read, place.path)
     kind = mimetypes.guess_type(place.path.name)[0]
     if b"\0" not in data[:8192]:
@@ -111,13 +111,13 @@ def _read(path: Path) -> bytes:
 
 
 @routes.get("/file/status", "file.status")
-async def status(ask: Ask) -> Any:
+async def status(ask: RouteCall) -> Any:
     """The files that sessions have changed since the server opened the folder."""
     workspace = await ask.workspace()
     changes = Changes(workspace.files.journal, workspace.files.hides)
     for session_id in workspace.sessions_open:
         changes.follow(session_id)
-    found = await asyncio.to_thread(changes.sum_up)
+    changes_made = await asyncio.to_thread(changes.sum_up)
     return [
         {
             "path": os.path.relpath(one.file, workspace.directory),
@@ -125,30 +125,30 @@ async def status(ask: Ask) -> Any:
             "removed": one.deletions,
             "status": "deleted" if not Path(one.file).exists() else "modified" if one.before else "added",
         }
-        for one in found
+        for one in changes_made
         if one.before != one.after
     ]
 
 
 @routes.get("/find/file", "find.files")
-async def named(ask: Ask) -> Any:
+async def named(ask: RouteCall) -> Any:
     """Files by name, best first; the newest for an empty query."""
-    kinds = ask.text("type")
-    folders = ask.text("dirs") != "false" and kinds != "file"
-    found = await _named(await ask.workspace(), ask.text("query"), folders=folders)
+    kinds = ask.query("type")
+    folders = ask.query("dirs") != "false" and kinds != "file"
+    paths = await _named(await ask.workspace(), ask.query("query"), folders=folders)
     if kinds == "directory":
-        found = [path for path in found if path.endswith("/")]
-    return found[: ask.count("limit", 100, FOUND) or 100]
+        paths = [path for path in paths if path.endswith("/")]
+    return paths[: ask.query_int("limit", 100, FOUND) or 100]
 
 
 @routes.get("/api/fs/find", "api.fs.find")
-async def completed(ask: Ask) -> Any:
+async def completed(ask: RouteCall) -> Any:
     """The same, as newer clients want it for completion."""
     workspace = await ask.workspace()
-    found = await _named(workspace, ask.text("query"), folders=True)
+    paths = await _named(workspace, ask.query("query"), folders=True)
     data = [
         {"path": path.rstrip("/"), "type": "directory" if path.endswith("/") else "file"}
-        for path in found[: ask.count("limit", 20, FOUND) or 20]
+        for path in paths[: ask.query_int("limit", 20, FOUND) or 20]
     ]
     return {"location": location(workspace), "data": data}
 
@@ -158,8 +158,8 @@ async def _named(workspace: Workspace, query: str, *, folders: bool) -> list[str
         raise bad_request("The query is too long, or holds what no name has.")
     letters = "*".join(_in_glob(letter) for letter in query.replace(" ", "").replace("/", ""))
     pattern = f"**/*{letters}*" if letters and "/" not in query else ""
-    found = await find_files(workspace.directory, pattern)
-    paths = list(found.paths)
+    files = await find_files(workspace.directory, pattern)
+    paths = list(files.paths)
     if query:
         wider = await find_files(workspace.directory, "")
         known = set(paths)
@@ -178,17 +178,17 @@ def _in_glob(letter: str) -> str:
 
 
 def _folders_of(paths: tuple[str, ...]) -> list[str]:
-    found: dict[str, None] = {}
+    folders: dict[str, None] = {}
     for path in paths:
         folder = path.rpartition("/")[0]
         while folder:
-            found[f"{folder}/"] = None
+            folders[f"{folder}/"] = None
             folder = folder.rpartition("/")[0]
-    return list(found)
+    return list(folders)
 
 
 def _fits(query: str, path: str) -> bool:
-    """Whether the letters of the query come in the path, in order."""
+    """Tell whether the letters of the query come in the path, in order."""
     rest = iter(path.lower())
     return all(letter in rest for letter in query.lower().replace(" ", ""))
 
@@ -207,10 +207,10 @@ def _badness(query: str, path: str) -> tuple[int, int, str]:
 
 
 @routes.get("/find", "find.text")
-async def matching(ask: Ask) -> Any:
+async def matching(ask: RouteCall) -> Any:
     """Lines that match a pattern, as ripgrep tells of them."""
     workspace = await ask.workspace()
-    pattern = ask.text("pattern")
+    pattern = ask.query("pattern")
     if not pattern or len(pattern) > 10_000 or "\0" in pattern:
         raise bad_request("Give a pattern of 1 to 10000 characters.")
     tree = workspace.files.tree
@@ -219,12 +219,12 @@ async def matching(ask: Ask) -> Any:
         return _may_be_read(workspace, tree.exactly(workspace.directory / file))
 
     try:
-        found = await find_lines(Query(pattern=pattern, base=workspace.directory), readable=readable)
+        matches = await find_lines(Query(pattern=pattern, base=workspace.directory), readable=readable)
     except PatternError as error:
         raise bad_request(f"{pattern[:80]!r} is no pattern: {error}.") from error
     looked_for = _quick(pattern)
-    lines = ((file.path, number, line) for file in found.files for number, line in file.lines)
-    wanted = islice(lines, ask.count("limit", FOUND, FOUND) or FOUND)
+    lines = ((file.path, number, line) for file in matches.files for number, line in file.lines)
+    wanted = islice(lines, ask.query_int("limit", FOUND, FOUND) or FOUND)
     return [_match(path, number, line, looked_for) for path, number, line in wanted]
 
 
@@ -252,15 +252,15 @@ def _quick(pattern: str) -> "re.Pattern[str] | None":
         return None
 
 
-def _place(workspace: Workspace, given: str) -> Place:
+def _place(workspace: Workspace, path: str) -> Place:
     """A place inside the folder that may be read, or a Refusal."""
-    if not given or "\0" in given or len(given) > 4096:
+    if not path or "\0" in path or len(path) > 4096:
         raise bad_request("Name a path.")
-    place = workspace.files.tree.place(given)
+    place = workspace.files.tree.place(path)
     if not (place.path == workspace.directory or place.path.is_relative_to(workspace.directory)):
-        raise forbidden(f"{given[:200]} is not inside the folder.")
+        raise forbidden(f"{path[:200]} is not inside the folder.")
     if not _may_be_read(workspace, place):
-        raise forbidden(f"{given[:200]} may not be read: a rule denies it.")
+        raise forbidden(f"{path[:200]} may not be read: a rule denies it.")
     return place
 
 

@@ -10,7 +10,7 @@ from toolwright.app.project import LocalProject
 from toolwright.http_server.refusal import bad_request
 from toolwright.protocols.client_json import to_json
 from toolwright.protocols.json_types import Json
-from toolwright.server.asking import Ask, Routes
+from toolwright.server.asking import RouteCall, Routes
 from toolwright.server.routes.tw import file_undo
 
 ROOM: Room = "desk"
@@ -20,7 +20,7 @@ _TEXT = {"type": "string"}
 
 
 @routes.get("/tw/commands", "tw.commands")
-async def commands(ask: Ask) -> Any:
+async def commands(ask: RouteCall) -> Any:
     """List what can be called by `/name`: ours, and prompts with a name."""
     workspace = await ask.workspace()
     named = {one.name: one.description for one in workspace.commands.all()}
@@ -44,7 +44,7 @@ async def commands(ask: Ask) -> Any:
         },
     },
 )
-async def line(ask: Ask) -> Any:
+async def line(ask: RouteCall) -> Any:
     """Tell whether a line is a prompt, a command for the shell or one of ours, which is carried out.
 
     Of ours it tells what it came to, and what is chosen from then on.
@@ -65,7 +65,7 @@ async def line(ask: Ask) -> Any:
                 session=await project.session(body["session"]) if body.get("session") else None,
                 room=ROOM,
             )
-            outcome = _shown(await own.run(desk, rest), str(workspace.directory))
+            outcome = _outcome_json(await own.run(desk, rest), str(workspace.directory))
             chosen = {"agent": desk.agent, "model": desk.model, "variant": desk.variant, "goal": desk.goal}
             session = desk.session.id if desk.session else ""
             return {"kind": "own", "name": own.name, "outcome": outcome, "session": session, "chosen": chosen}
@@ -75,7 +75,7 @@ async def line(ask: Ask) -> Any:
             return {"kind": "prompt"}
 
 
-def _shown(outcome: Outcome, directory: str) -> Json:
+def _outcome_json(outcome: Outcome, directory: str) -> Json:
     match outcome:
         case Lines():
             return {"kind": "lines", **to_json(outcome)}

@@ -11,7 +11,7 @@ from toolwright.mcp.client.oauth import LoginFailed
 from toolwright.mcp.client.tokens import FILE, Grants
 from toolwright.models.logins.identity import ProviderLoginFailed
 from toolwright.protocols.json_types import Json
-from toolwright.server.asking import Ask, Routes
+from toolwright.server.asking import RouteCall, Routes
 from toolwright.server.routes.programs import mcp_server, mcp_states
 
 routes = Routes()
@@ -21,38 +21,38 @@ _WAY: Json = {"type": "object", "required": ["method"], "properties": {"method":
 
 
 @routes.get("/provider/auth", "provider.auth")
-async def ways_to_log_in(ask: Ask) -> Any:
-    """How each provider takes a login or a key; a login is named by its place in the list."""
-    found = await ask.serving.logins(await ask.workspace()).ways()
-    return {provider: [_shown(one) for one in ways] for provider, ways in found.items()}
+async def ways_to_log_in(ask: RouteCall) -> Any:
+    """List how each provider takes a login or a key; a login is named by its place in the list."""
+    providers = await ask.serving.logins(await ask.workspace()).ways()
+    return {provider: [_way_json(one) for one in ways] for provider, ways in providers.items()}
 
 
-def _shown(way: Way) -> Json:
+def _way_json(way: Way) -> Json:
     return {"type": way.type, "label": way.label}
 
 
 @routes.post("/provider/{providerID}/oauth/authorize", "provider.oauth.authorize", _WAY)
-async def begin_login(ask: Ask) -> Any:
+async def begin_login(ask: RouteCall) -> Any:
     """Begin to log in to a provider: where the person goes, and whether a code comes back from there."""
     workspace, body = await ask.workspace(), await ask.body()
     ask.require_secret("Logins begin")
-    given = body.get("inputs")
-    inputs = {str(name): str(value) for name, value in given.items()} if isinstance(given, dict) else {}
+    values = body.get("inputs")
+    inputs = {str(name): str(value) for name, value in values.items()} if isinstance(values, dict) else {}
     try:
-        begun = await ask.serving.logins(workspace).begin(ask.ids["providerID"], body["method"], inputs)
+        begun = await ask.serving.logins(workspace).begin(ask.path["providerID"], body["method"], inputs)
     except ProviderLoginFailed as error:
         raise bad_request(str(error)) from error
     return None if begun.done else {"url": begun.url, "method": begun.method, "instructions": begun.instructions}
 
 
 @routes.post("/provider/{providerID}/oauth/callback", "provider.oauth.callback", _WAY)
-async def finish_login(ask: Ask) -> Any:
+async def finish_login(ask: RouteCall) -> Any:
     """Wait until the person has logged in to a provider, and store what comes of it."""
     workspace, body = await ask.workspace(), await ask.body()
     ask.require_secret("Logins are finished")
     code = str(body.get("code") or "")
     try:
-        await ask.serving.logins(workspace).finish(ask.ids["providerID"], body["method"], code)
+        await ask.serving.logins(workspace).finish(ask.path["providerID"], body["method"], code)
     except ProviderLoginFailed as error:
         raise bad_request(str(error)) from error
     return True
@@ -64,13 +64,13 @@ async def finish_login(ask: Ask) -> Any:
     "auth.set",
     {"type": "object", "required": ["type"], "properties": {"type": {"enum": list(KINDS)}, "key": _TEXT}},
 )
-async def store_key(ask: Ask) -> Any:
+async def store_key(ask: RouteCall) -> Any:
     """Store the key of a provider or of an account there (`openai@work`), or what a login elsewhere came to."""
     workspace, body = await ask.workspace(), await ask.body()
     ask.require_secret("Keys are stored")
     if body["type"] == "api" and not body.get("key"):
         raise bad_request("A key is stored as {type: api, key}.")
-    provider = ask.ids["providerID"]
+    provider = ask.path["providerID"]
     try:
         workspace.connections.catalog.provider(provider)
     except UsageError:
@@ -81,17 +81,17 @@ async def store_key(ask: Ask) -> Any:
 
 
 @routes.at("DELETE", "/auth/{providerID}", "auth.remove")
-async def forget_key(ask: Ask) -> Any:
+async def forget_key(ask: RouteCall) -> Any:
     """Forget the key of a provider that is stored."""
     workspace = await ask.workspace()
     ask.require_secret("Keys are removed")
-    await asyncio.to_thread(AuthFile(workspace.folders.auth).remove, ask.ids["providerID"])
-    workspace.connections.use_stored(ask.ids["providerID"])
+    await asyncio.to_thread(AuthFile(workspace.folders.auth).remove, ask.path["providerID"])
+    workspace.connections.use_stored(ask.path["providerID"])
     return True
 
 
 @routes.post("/mcp/{name}/auth", "mcp.auth.start")
-async def begin_mcp_login(ask: Ask) -> Any:
+async def begin_mcp_login(ask: RouteCall) -> Any:
     """Begin to log in to an MCP server: the address where the person goes."""
     server = await mcp_server(ask)
     ask.require_secret("Logins begin")
@@ -103,18 +103,18 @@ async def begin_mcp_login(ask: Ask) -> Any:
 
 
 @routes.post("/mcp/{name}/auth/callback", "mcp.auth.callback", {"type": "object", "properties": {"code": _TEXT}})
-async def finish_mcp_login(ask: Ask) -> Any:
+async def finish_mcp_login(ask: RouteCall) -> Any:
     """Log in to an MCP server with the code, or the address, that the browser was sent back with."""
     return await _logged_in(ask, str((await ask.body()).get("code") or ""))
 
 
 @routes.post("/mcp/{name}/auth/authenticate", "mcp.auth.authenticate")
-async def wait_for_mcp_login(ask: Ask) -> Any:
+async def wait_for_mcp_login(ask: RouteCall) -> Any:
     """Wait until the browser has come back to this machine from the login that was begun."""
     return await _logged_in(ask, "")
 
 
-async def _logged_in(ask: Ask, code: str) -> Any:
+async def _logged_in(ask: RouteCall, code: str) -> Any:
     server = await mcp_server(ask)
     ask.require_secret("Logins are finished")
     workspace = await ask.workspace()
@@ -127,7 +127,7 @@ async def _logged_in(ask: Ask, code: str) -> Any:
 
 
 @routes.at("DELETE", "/mcp/{name}/auth", "mcp.auth.remove")
-async def forget_mcp_login(ask: Ask) -> Any:
+async def forget_mcp_login(ask: RouteCall) -> Any:
     """Forget the login to an MCP server."""
     server, workspace = await mcp_server(ask), await ask.workspace()
     ask.require_secret("Logins are removed")

@@ -5,7 +5,7 @@ from typing import Any
 
 from toolwright.http_server.refusal import bad_request, not_found
 from toolwright.messages import Message, TextPart
-from toolwright.server.asking import Ask, Routes
+from toolwright.server.asking import RouteCall, Routes
 from toolwright.server.shapes import message_json
 from toolwright.session.session import Session
 
@@ -15,32 +15,32 @@ MOST = 100_000
 
 
 @routes.get("/session/{sessionID}/message", "session.messages")
-async def messages(ask: Ask) -> Any:
+async def messages(ask: RouteCall) -> Any:
     """The messages of a session with their parts, ascending; the newest so many with `limit`."""
-    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
-    limit = ask.count("limit", 0, MOST)
+    workspace, info = await ask.serving.projects.of_session(ask.path["sessionID"], ask.named_folder)
+    limit = ask.query_int("limit", 0, MOST)
     session = workspace.sessions_open.get(info.id)
     if session is not None and not session.resumes:
         held = session.conversation.messages
-        found = held if limit and limit <= len(held) else await session.conversation.all_messages()
-        found = found[-limit:] if limit else found
+        latest = held if limit and limit <= len(held) else await session.conversation.all_messages()
+        latest = latest[-limit:] if limit else latest
     else:
-        found = await workspace.sessions.messages(info.id, limit)
-    return [message_json(message, workspace) for message in sorted(found, key=lambda one: one.info.id)]
+        latest = await workspace.sessions.messages(info.id, limit)
+    return [message_json(message, workspace) for message in sorted(latest, key=lambda one: one.info.id)]
 
 
 @routes.get("/session/{sessionID}/message/{messageID}", "session.message")
-async def message(ask: Ask) -> Any:
+async def message(ask: RouteCall) -> Any:
     """One message with its parts."""
-    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    workspace, info = await ask.serving.projects.of_session(ask.path["sessionID"], ask.named_folder)
     session = workspace.sessions_open.get(info.id)
-    kept = session.conversation.message(ask.ids["messageID"]) if session is not None and not session.resumes else None
+    kept = session.conversation.message(ask.path["messageID"]) if session is not None and not session.resumes else None
     stored: list[Message] = await workspace.sessions.messages(info.id) if kept is None else []
-    return message_json(kept or _found(ask, stored), workspace)
+    return message_json(kept or _find(ask, stored), workspace)
 
 
-def _found(ask: Ask, messages: list[Message]) -> Message:
-    wanted = ask.ids["messageID"]
+def _find(ask: RouteCall, messages: list[Message]) -> Message:
+    wanted = ask.path["messageID"]
     for message in messages:
         if message.info.id == wanted:
             return message
@@ -48,7 +48,7 @@ def _found(ask: Ask, messages: list[Message]) -> Message:
 
 
 @routes.at("DELETE", "/session/{sessionID}/message/{messageID}/part/{partID}", "part.delete")
-async def delete_part(ask: Ask) -> Any:
+async def delete_part(ask: RouteCall) -> Any:
     """Take a part out of a message."""
     session, part = await _part(ask)
     session.conversation.remove_part(part)
@@ -61,7 +61,7 @@ async def delete_part(ask: Ask) -> Any:
     "part.update",
     {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}},
 )
-async def change_part(ask: Ask) -> Any:
+async def change_part(ask: RouteCall) -> Any:
     """Change the words of a text part."""
     body = await ask.body()
     session, part = await _part(ask)
@@ -72,10 +72,10 @@ async def change_part(ask: Ask) -> Any:
     return changed
 
 
-async def _part(ask: Ask) -> tuple[Session, Any]:
-    _, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
+async def _part(ask: RouteCall) -> tuple[Session, Any]:
+    _, session = await ask.serving.projects.session(ask.path["sessionID"], ask.named_folder)
     session.turns.require_rest()
-    part = _found(ask, session.conversation.messages).parts.get(ask.ids["partID"])
+    part = _find(ask, session.conversation.messages).parts.get(ask.path["partID"])
     if part is None:
-        raise not_found(f"There is no part {ask.ids['partID'][:80]!r} in this message.")
+        raise not_found(f"There is no part {ask.path['partID'][:80]!r} in this message.")
     return session, part

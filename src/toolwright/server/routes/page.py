@@ -6,7 +6,7 @@ from typing import Any
 from starlette.responses import Response
 
 from toolwright.http_server.refusal import not_found
-from toolwright.server.asking import Ask, Routes
+from toolwright.server.asking import RouteCall, Routes
 
 routes = Routes()
 
@@ -20,20 +20,20 @@ _KINDS = {
 
 
 @routes.get("/", "page")
-async def page(_: Ask) -> Any:
+async def page(_: RouteCall) -> Any:
     """The web page."""
     return page_file()
 
 
 @routes.get("/page/{name}", "page.file")
-async def part(ask: Ask) -> Any:
+async def part(ask: RouteCall) -> Any:
     """A file of the web page."""
-    return page_file(ask.ids["name"])
+    return page_file(ask.path["name"])
 
 
 @routes.get("/tw/page/key", "tw.page.key")
-async def key(ask: Ask) -> Any:
-    """What the page keeps and sends in place of the secret; empty where no secret is wanted."""
+async def key(ask: RouteCall) -> Any:
+    """Get the key that the page keeps and sends in place of the secret; empty where no secret is wanted."""
     ask.serving.opened.set()
     return {"key": ask.serving.page_key}
 

@@ -1,4 +1,4 @@
-"""What a client wants to know before it begins: settings, providers, agents, commands, paths."""
+"""A project for clients that begin: settings, providers, agents, commands, paths."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from toolwright.app.masking import is_masked, masked
 from toolwright.http_server.refusal import HttpRefusal, bad_request, forbidden
 from toolwright.machine.plain_files import read_start
 from toolwright.protocols.json_types import Json
-from toolwright.server.asking import Ask, Routes
+from toolwright.server.asking import RouteCall, Routes
 from toolwright.server.frames import project_name
 from toolwright.server.shapes import agent_json, command_json, providers_json
 from toolwright.version import VERSION
@@ -23,41 +23,41 @@ _KEYBINDS = Path(__file__).parent.parent / "keybinds.json"
 
 
 @routes.get("/global/health", "global.health")
-async def health(_: Ask) -> Any:
-    """Whether the server is there, and its version."""
+async def health(_: RouteCall) -> Any:
+    """Tell that the server is there, and its version."""
     return {"healthy": True, "version": f"{CONTRACT}-toolwright.{VERSION}"}
 
 
 @routes.get("/api/health", "api.health")
-async def api_health(ask: Ask) -> Any:
+async def api_health(ask: RouteCall) -> Any:
     """The same for clients of the newer family."""
     return await health(ask)
 
 
 @routes.get("/global/config", "global.config.get")
-async def global_config(ask: Ask) -> Any:
+async def global_config(ask: RouteCall) -> Any:
     """The settings that hold where the server was started."""
     return config_json(await ask.serving.projects.of(""))
 
 
 @routes.get("/pty/shells", "pty.shells")
-async def shells(ask: Ask) -> Any:
+async def shells(ask: RouteCall) -> Any:
     """The shells of this machine."""
     await ask.workspace()
     names = [line.strip() for line in read_start(Path("/etc/shells"), 64_000).decode("utf-8", "replace").splitlines()]
-    found = [Path(name) for name in names if name.startswith("/") and Path(name).is_file()]
-    return [{"path": str(one), "name": one.name, "acceptable": True} for one in found]
+    programs = [Path(name) for name in names if name.startswith("/") and Path(name).is_file()]
+    return [{"path": str(one), "name": one.name, "acceptable": True} for one in programs]
 
 
 @routes.get("/config", "config.get")
-async def config(ask: Ask) -> Any:
+async def config(ask: RouteCall) -> Any:
     """The settings that hold in the folder, without secrets, with the key bindings terminal clients need."""
     return config_json(await ask.workspace())
 
 
 def config_json(workspace: Workspace) -> Json:
     data = masked(workspace.config.data, workspace.config.secrets)
-    shown: Json = {
+    settings: Json = {
         "agent": {},
         "mode": {},
         "command": {},
@@ -70,14 +70,14 @@ def config_json(workspace: Workspace) -> Json:
         "autoupdate": False,
     }
     if workspace.default_model:
-        shown["model"] = workspace.default_model.partition(",")[0].strip()
+        settings["model"] = workspace.default_model.partition(",")[0].strip()
     own = data.get("keybinds")
-    shown["keybinds"] = {**json.loads(_KEYBINDS.read_text()), **(own if isinstance(own, dict) else {})}
-    return shown
+    settings["keybinds"] = {**json.loads(_KEYBINDS.read_text()), **(own if isinstance(own, dict) else {})}
+    return settings
 
 
 @routes.at("PATCH", "/config", "config.update", {"type": "object"})
-async def change_config(ask: Ask) -> Any:
+async def change_config(ask: RouteCall) -> Any:
     """Write settings into the project's own file, and answer what holds then; those that cannot hold are refused."""
     workspace = await ask.workspace()
     body = await ask.body()
@@ -134,51 +134,52 @@ def _merged(under: Json, over: Json) -> Json:
 
 
 @routes.get("/config/providers", "config.providers")
-async def usable_providers(ask: Ask) -> Any:
+async def usable_providers(ask: RouteCall) -> Any:
     """The providers that can be used, and the model each would use."""
-    found = await _providers(ask)
-    ready = [one for one in found["all"] if one["id"] in found["connected"]]
+    listed = await _providers(ask)
+    ready = [one for one in listed["all"] if one["id"] in listed["connected"]]
     names = {one["id"] for one in ready}
-    return {"providers": ready, "default": {name: model for name, model in found["default"].items() if name in names}}
+    return {"providers": ready, "default": {name: model for name, model in listed["default"].items() if name in names}}
 
 
 @routes.get("/provider", "provider.list")
-async def all_providers(ask: Ask) -> Any:
+async def all_providers(ask: RouteCall) -> Any:
     """All providers that are known, and which of them have a key."""
     return await _providers(ask)
 
 
-async def _providers(ask: Ask) -> Json:
+async def _providers(ask: RouteCall) -> Json:
     workspace = await ask.workspace()
     return await asyncio.to_thread(providers_json, workspace)
 
 
 @routes.get("/agent", "app.agents")
-async def agents(ask: Ask) -> Any:
+async def agents(ask: RouteCall) -> Any:
     """All agents, with the rules they stand under."""
     workspace = await ask.workspace()
     return [agent_json(workspace, agent) for agent in workspace.agents.by_name.values()]
 
 
 @routes.get("/command", "command.list")
-async def commands(ask: Ask) -> Any:
+async def commands(ask: RouteCall) -> Any:
     """The prompts that have a name."""
     return [command_json(command) for command in (await ask.workspace()).commands.all()]
 
 
 @routes.get("/skill", "app.skills")
-async def skills(ask: Ask) -> Any:
+async def skills(ask: RouteCall) -> Any:
     """The skills that agents can use."""
     workspace = await ask.workspace()
-    found = await asyncio.to_thread(workspace.skills.all)
+    by_name = await asyncio.to_thread(workspace.skills.all)
     return [
-        {"name": skill.name, "description": skill.description, "location": str(skill.file)} for skill in found.values()
+        {"name": skill.name, "description": skill.description, "location": str(skill.file)}
+        for skill in by_name.values()
     ]
 
 
 @routes.get("/path", "path.get")
-async def paths(ask: Ask) -> Any:
-    """Where things are."""
+async def paths(ask: RouteCall) -> Any:
+    """List the folders of the project and of the user."""
     workspace = await ask.workspace()
     return {
         "home": str(workspace.folders.home),
@@ -190,21 +191,21 @@ async def paths(ask: Ask) -> Any:
 
 
 @routes.get("/project", "project.list")
-async def projects(ask: Ask) -> Any:
+async def projects(ask: RouteCall) -> Any:
     """The projects that are open."""
     await ask.workspace()
-    found = {one["id"]: one for one in map(project_json, ask.serving.projects.workspaces.values())}
-    return list(found.values())
+    by_id = {one["id"]: one for one in map(project_json, ask.serving.projects.workspaces.values())}
+    return list(by_id.values())
 
 
 @routes.get("/project/current", "project.current")
-async def project(ask: Ask) -> Any:
+async def project(ask: RouteCall) -> Any:
     """The project of the folder."""
     return project_json(await ask.workspace())
 
 
 @routes.at("PATCH", "/project/{projectID}", "project.update", {"type": "object"})
-async def change_project(ask: Ask) -> Any:
+async def change_project(ask: RouteCall) -> Any:
     """Accepted, since clients name and colour projects; nothing of it is kept."""
     workspace = await ask.workspace()
     await ask.body()
@@ -212,7 +213,7 @@ async def change_project(ask: Ask) -> Any:
 
 
 @routes.get("/project/{projectID}/directories", "project.directories")
-async def project_folders(ask: Ask) -> Any:
+async def project_folders(ask: RouteCall) -> Any:
     """The folders of a project."""
     workspace = await ask.workspace()
     return [{"directory": str(workspace.config.root)}]
@@ -226,21 +227,21 @@ def project_id(workspace: Workspace) -> str:
 def project_json(workspace: Workspace) -> Json:
     root = workspace.config.root
     try:
-        made = int(root.stat().st_ctime * 1000)
+        created = int(root.stat().st_ctime * 1000)
     except OSError:
-        made = 0
+        created = 0
     vcs = {"vcs": "git"} if (root / ".git").exists() else {}
     return {
         "id": project_id(workspace),
         "worktree": str(root),
         **vcs,
         "sandboxes": [],
-        "time": {"created": made, "updated": made},
+        "time": {"created": created, "updated": created},
     }
 
 
 @routes.get("/experimental/tool/ids", "tool.ids")
-async def tool_ids(ask: Ask) -> Any:
+async def tool_ids(ask: RouteCall) -> Any:
     """The names of all tools, those of files and plugins too."""
     registry = (await ask.workspace()).registry
     if registry.refresh is not None:
@@ -249,17 +250,17 @@ async def tool_ids(ask: Ask) -> Any:
 
 
 @routes.get("/experimental/tool", "tool.list")
-async def tools(ask: Ask) -> Any:
+async def tools(ask: RouteCall) -> Any:
     """The tools a model is offered, with their parameters; those of `agent`, or of the usual one."""
     workspace = await ask.workspace()
-    named = ask.text("agent")
+    named = ask.query("agent")
     agent = workspace.agents.ruled(workspace.agents[named] if named else workspace.agents.default())
-    found = await workspace.registry.tools(ask.text("provider"), ask.text("model"), agent)
-    return [{"id": tool.id, "description": tool.description, "parameters": tool.parameters} for tool in found]
+    offered = await workspace.registry.tools(ask.query("provider"), ask.query("model"), agent)
+    return [{"id": tool.id, "description": tool.description, "parameters": tool.parameters} for tool in offered]
 
 
 @routes.post("/log", "app.log", {"type": "object", "required": ["service", "level", "message"]})
-async def write_log(ask: Ask) -> Any:
+async def write_log(ask: RouteCall) -> Any:
     """A line for the log, from a client."""
     import logging
 
@@ -269,14 +270,14 @@ async def write_log(ask: Ask) -> Any:
 
 
 @routes.post("/instance/dispose", "instance.dispose")
-async def dispose(ask: Ask) -> Any:
+async def dispose(ask: RouteCall) -> Any:
     """Close the folder; the next request opens it again."""
     await ask.serving.dispose(await ask.workspace())
     return True
 
 
 @routes.post("/global/dispose", "global.dispose")
-async def dispose_all(ask: Ask) -> Any:
+async def dispose_all(ask: RouteCall) -> Any:
     """Close all folders."""
     for workspace in list(ask.serving.projects.workspaces.values()):
         await ask.serving.dispose(workspace)

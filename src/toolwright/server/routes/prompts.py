@@ -18,7 +18,7 @@ from toolwright.http_server.refusal import HttpRefusal, bad_request, refusal_of,
 from toolwright.proof.goal import goal_of
 from toolwright.protocols.client_json import json_text, to_json
 from toolwright.protocols.json_types import Json
-from toolwright.server.asking import Ask, Routes
+from toolwright.server.asking import RouteCall, Routes
 from toolwright.server.shapes import message_json
 from toolwright.session.budget import budget_of
 from toolwright.session.events import MessageUpdated
@@ -96,7 +96,7 @@ _SUMMARY = {
 
 
 @routes.post("/session/{sessionID}/message", "session.prompt", BODY)
-async def prompt(ask: Ask) -> Any:
+async def prompt(ask: RouteCall) -> Any:
     """Answer a prompt; the connection stays open until the turn has ended."""
     body = await ask.body()
     workspace, session = await _session(ask)
@@ -106,7 +106,7 @@ async def prompt(ask: Ask) -> Any:
 
 
 @routes.post("/session/{sessionID}/prompt_async", "session.prompt_async", BODY)
-async def prompt_async(ask: Ask) -> Any:
+async def prompt_async(ask: RouteCall) -> Any:
     """Take a prompt and return as soon as it is stored."""
     body = await ask.body()
     workspace, session = await _session(ask)
@@ -115,31 +115,36 @@ async def prompt_async(ask: Ask) -> Any:
 
 
 @routes.post("/session/{sessionID}/command", "session.command", _COMMAND)
-async def command(ask: Ask) -> Any:
+async def command(ask: RouteCall) -> Any:
     """Carry out a prompt that has a name."""
     body = await ask.body()
     workspace, session = await _session(ask)
     called = typed_call(workspace.commands[body["command"]].name, body["arguments"])
     typed = {"type": "text", "text": f"/{called.name} {body['arguments']}".strip()}
     wanted = {**body, "parts": [typed, *body.get("parts", ())], "model": _split(body.get("model", ""))}
-    made = replace(await prompt_of(workspace, session, wanted), command=called)
-    answer = await _waited(ask, workspace, session, made)
-    told = {"name": called.name, "sessionID": session.id, "arguments": body["arguments"], "messageID": made.message_id}
-    ask.serving.tell(str(workspace.directory), "command.executed", told)
+    prompt = replace(await prompt_of(workspace, session, wanted), command=called)
+    answer = await _waited(ask, workspace, session, prompt)
+    executed = {
+        "name": called.name,
+        "sessionID": session.id,
+        "arguments": body["arguments"],
+        "messageID": prompt.message_id,
+    }
+    ask.serving.tell(str(workspace.directory), "command.executed", executed)
     return answer
 
 
 @routes.post("/session/{sessionID}/init", "session.init", {"type": "object"})
-async def init(ask: Ask) -> Any:
+async def init(ask: RouteCall) -> Any:
     """Write or improve AGENTS.md."""
     await ask.body()
     workspace, session = await _session(ask)
-    made = await prompt_of(workspace, session, {"parts": [{"type": "text", "text": "/init"}]})
-    return Waiting(await _begun(ask, session, replace(made, command=CommandCall(name="init"))), lambda _: True)
+    prompt = await prompt_of(workspace, session, {"parts": [{"type": "text", "text": "/init"}]})
+    return KeepAliveJson(await _begun(ask, session, replace(prompt, command=CommandCall(name="init"))), lambda _: True)
 
 
 @routes.post("/session/{sessionID}/summarize", "session.summarize", _SUMMARY)
-async def summarize(ask: Ask) -> Any:
+async def summarize(ask: RouteCall) -> Any:
     """Put a summary in the place of the conversation so far."""
     body = await ask.body()
     workspace, session = await _session(ask)
@@ -147,21 +152,21 @@ async def summarize(ask: Ask) -> Any:
     _require_model(workspace, name)
     if session.conversation.last_user() is None:
         raise bad_request("There is nothing to summarise yet.")
-    return Waiting(ask.serving.begin(session.turns.compact(name)), lambda _: True)
+    return KeepAliveJson(ask.serving.begin(session.turns.compact(name)), lambda _: True)
 
 
 @routes.post("/session/{sessionID}/shell", "session.shell", _SHELL)
-async def shell(ask: Ask) -> Any:
+async def shell(ask: RouteCall) -> Any:
     """Run a command of the user's, as a message with one bash part."""
     body = await ask.body()
     workspace, session = await _session(ask)
-    made = await prompt_of(workspace, session, {**body, "parts": [{"type": "text", "text": USER_RAN}]})
-    work = run_line(session, body["command"], made)
-    return Waiting(await _stored(ask, session, made, work), lambda end: message_json(end.message, workspace))
+    prompt = await prompt_of(workspace, session, {**body, "parts": [{"type": "text", "text": USER_RAN}]})
+    work = run_line(session, body["command"], prompt)
+    return KeepAliveJson(await _stored(ask, session, prompt, work), lambda end: message_json(end.message, workspace))
 
 
-async def _session(ask: Ask) -> tuple[Workspace, Session]:
-    return await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
+async def _session(ask: RouteCall) -> tuple[Workspace, Session]:
+    return await ask.serving.projects.session(ask.path["sessionID"], ask.named_folder)
 
 
 # What the body says, as a prompt.
@@ -231,16 +236,18 @@ def _require_model(workspace: Workspace, name: str) -> None:
         raise unusable(str(error)) from error
 
 
-async def _message_id(workspace: Workspace, session: Session, given: str) -> str:
+async def _message_id(workspace: Workspace, session: Session, message_id: str) -> str:
     """The client's own id if it sorts behind all others of the session; else one of ours, told by the event."""
-    if not given:
+    if not message_id:
         return new_id("msg")
-    if not is_id(given, "msg"):
-        raise bad_request(f"{given[:80]!r} is no id of a message: msg_ and up to 64 letters or digits.")
-    if await workspace.store.knows(given):
-        raise HttpRefusal(409, "Conflict", f"There is a message {given} already. Give the next one an id of its own.")
+    if not is_id(message_id, "msg"):
+        raise bad_request(f"{message_id[:80]!r} is no id of a message: msg_ and up to 64 letters or digits.")
+    if await workspace.store.knows(message_id):
+        raise HttpRefusal(
+            409, "Conflict", f"There is a message {message_id} already. Give the next one an id of its own."
+        )
     last = max((message.info.id for message in session.conversation.messages), default="")
-    return given if given > last and follow_id(given) else new_id("msg")
+    return message_id if message_id > last and follow_id(message_id) else new_id("msg")
 
 
 def _split(name: str) -> Json:
@@ -251,18 +258,20 @@ def _split(name: str) -> Json:
 # Carrying it out.
 
 
-async def _waited(ask: Ask, workspace: Workspace, session: Session, prompt: Prompt, *, quiet: bool = False) -> Response:
+async def _waited(
+    ask: RouteCall, workspace: Workspace, session: Session, prompt: Prompt, *, quiet: bool = False
+) -> Response:
     task = await _begun(ask, session, prompt, quiet=quiet)
-    return Waiting(task, lambda end: message_json(end.message, workspace))
+    return KeepAliveJson(task, lambda end: message_json(end.message, workspace))
 
 
-async def _begun(ask: Ask, session: Session, prompt: Prompt, *, quiet: bool = False) -> "asyncio.Task[Any]":
+async def _begun(ask: RouteCall, session: Session, prompt: Prompt, *, quiet: bool = False) -> "asyncio.Task[Any]":
     """The turn of a prompt, once its message is stored; what is wrong before that is raised."""
     work = session.turns.take(prompt) if quiet else session.turns.answer_whole(prompt)
     return await _stored(ask, session, prompt, work)
 
 
-async def _stored(ask: Ask, session: Session, prompt: Prompt, work: Any) -> "asyncio.Task[Any]":
+async def _stored(ask: RouteCall, session: Session, prompt: Prompt, work: Any) -> "asyncio.Task[Any]":
     stored = asyncio.Event()
 
     def hear(event: Event) -> None:
@@ -284,15 +293,15 @@ async def _stored(ask: Ask, session: Session, prompt: Prompt, work: Any) -> "asy
     return task
 
 
-class Waiting(Response):
+class KeepAliveJson(Response):
     """The answer to a request that takes a whole turn: begun at once, kept alive with blanks, ended with the JSON.
 
     Leading blanks are legal in JSON, so that whoever reads it sees only the value.
     """
 
-    def __init__(self, task: "asyncio.Task[Any]", shown: Callable[[Any], Any]) -> None:
+    def __init__(self, task: "asyncio.Task[Any]", to_answer: Callable[[Any], Any]) -> None:
         super().__init__(None, 200, {"cache-control": "no-store"}, "application/json")
-        self._task, self._shown = task, shown
+        self._task, self._shown = task, to_answer
 
     async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
         headers = [(name, value) for name, value in self.raw_headers if name != b"content-length"]

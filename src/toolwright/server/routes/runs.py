@@ -5,7 +5,7 @@ from typing import Any
 from toolwright.errors import ToolwrightError
 from toolwright.http_server.refusal import HttpRefusal, not_found
 from toolwright.protocols.client_json import to_json
-from toolwright.server.asking import Ask, Routes
+from toolwright.server.asking import RouteCall, Routes
 from toolwright.server.own_runs import OwnRuns
 from toolwright.server.routes.prompts import BODY, prompt_of
 
@@ -15,13 +15,13 @@ _BODY = BODY | {"properties": BODY["properties"] | {"title": {"type": "string"}}
 
 
 @routes.get("/tw/runs", "tw.runs")
-async def runs(ask: Ask) -> Any:
+async def runs(ask: RouteCall) -> Any:
     """The runs in the background, the oldest first."""
     return _own(ask).listed()
 
 
 @routes.post("/tw/runs", "tw.runs.begin", _BODY)
-async def begin(ask: Ask) -> Any:
+async def begin(ask: RouteCall) -> Any:
     """Begin a run in a session of its own, and return at once."""
     body = await ask.body()
     own, workspace = _own(ask), await ask.workspace()
@@ -35,7 +35,7 @@ async def begin(ask: Ask) -> Any:
     return to_json(own.begin(session, prompt, until if isinstance(until, str) else " && ".join(until)))
 
 
-def _own(ask: Ask) -> OwnRuns:
+def _own(ask: RouteCall) -> OwnRuns:
     if ask.serving.own is None:
         raise not_found("Only the user's own server has runs in the background; tw run --bg starts it.")
     return ask.serving.own

@@ -9,7 +9,7 @@ from toolwright.errors import UsageError
 from toolwright.http_server.refusal import not_found, unusable
 from toolwright.protocols.client_json import to_json
 from toolwright.protocols.json_types import Json
-from toolwright.server.asking import Ask, Routes
+from toolwright.server.asking import RouteCall, Routes
 from toolwright.server.frames import relative_change, session_json
 from toolwright.session.session import Session
 from toolwright.session.sessions import session_rules
@@ -31,21 +31,21 @@ _RULES = {
 
 
 @routes.get("/session", "session.list")
-async def sessions(ask: Ask) -> Any:
+async def sessions(ask: RouteCall) -> Any:
     """The sessions of the project, the last used first."""
     workspace = await ask.workspace()
-    since = ask.count("start", 0, 2**53)
-    limit = ask.count("limit", 1000, MOST) or 1000
-    wanted = ask.text("search").lower()
-    found = []
+    since = ask.query_int("start", 0, 2**53)
+    limit = ask.query_int("limit", 1000, MOST) or 1000
+    wanted = ask.query("search").lower()
+    rows = []
     for info in await workspace.sessions.listed(MOST, roots=ask.flag("roots")):
         if (info.time.updated or 0) < since:
             break
         if wanted in info.title.lower():
-            found.append(session_json(info))
-        if len(found) == limit:
+            rows.append(session_json(info))
+        if len(rows) == limit:
             break
-    return found
+    return rows
 
 
 @routes.post(
@@ -56,7 +56,7 @@ async def sessions(ask: Ask) -> Any:
         "properties": {"parentID": _TEXT, "title": _TEXT, "permission": _RULES, "agent": _TEXT},
     },
 )
-async def create(ask: Ask) -> Any:
+async def create(ask: RouteCall) -> Any:
     """A new session."""
     workspace = await ask.workspace()
     body = await ask.body()
@@ -80,16 +80,16 @@ def _from_client(rules: Any) -> tuple[Json, ...]:
 
 
 @routes.get("/session/status", "session.status")
-async def statuses(ask: Ask) -> Any:
-    """What the sessions are doing; those at rest are left out."""
+async def statuses(ask: RouteCall) -> Any:
+    """List what the sessions are doing; idle ones are left out."""
     workspace = await ask.workspace()
     return ask.serving.statuses.get(str(workspace.directory), {})
 
 
 @routes.get("/session/{sessionID}", "session.get")
-async def session(ask: Ask) -> Any:
+async def session(ask: RouteCall) -> Any:
     """One session."""
-    _, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    _, info = await ask.serving.projects.of_session(ask.path["sessionID"], ask.named_folder)
     return session_json(info)
 
 
@@ -106,7 +106,7 @@ async def session(ask: Ask) -> Any:
         },
     },
 )
-async def change(ask: Ask) -> Any:
+async def change(ask: RouteCall) -> Any:
     """Rename or archive a session, or tighten its rules."""
     body = await ask.body()
     _, session = await _opened(ask)
@@ -124,44 +124,44 @@ async def change(ask: Ask) -> Any:
 
 
 @routes.at("DELETE", "/session/{sessionID}", "session.delete")
-async def delete(ask: Ask) -> Any:
+async def delete(ask: RouteCall) -> Any:
     """Delete a session and those below it."""
-    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    workspace, info = await ask.serving.projects.of_session(ask.path["sessionID"], ask.named_folder)
     await workspace.sessions.delete(info.id)
     return True
 
 
 @routes.get("/session/{sessionID}/children", "session.children")
-async def children(ask: Ask) -> Any:
+async def children(ask: RouteCall) -> Any:
     """The sessions of subagents."""
-    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    workspace, info = await ask.serving.projects.of_session(ask.path["sessionID"], ask.named_folder)
     return [session_json(child) for child in await workspace.sessions.children(info.id)]
 
 
 @routes.get("/session/{sessionID}/todo", "session.todo")
-async def todo(ask: Ask) -> Any:
+async def todo(ask: RouteCall) -> Any:
     """The todo list of a session."""
-    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    workspace, info = await ask.serving.projects.of_session(ask.path["sessionID"], ask.named_folder)
     return [entry.as_json() for entry in await workspace.todos.of(info.id)]
 
 
 @routes.get("/session/{sessionID}/diff", "session.diff")
-async def diff(ask: Ask) -> Any:
+async def diff(ask: RouteCall) -> Any:
     """The files that a session, or one turn of it, has changed."""
     directory = ask.serving.projects
-    workspace, info = await directory.of_session(ask.ids["sessionID"], ask.named_folder)
-    if ask.text("messageID"):
+    workspace, info = await directory.of_session(ask.path["sessionID"], ask.named_folder)
+    if ask.query("messageID"):
         _, session = await _opened(ask)
-        found = await turn_changes(workspace, session, ask.text("messageID"))
+        changes = await turn_changes(workspace, session, ask.query("messageID"))
     else:
-        found = await session_changes(workspace, info)
-    return [relative_change(to_json(change), str(workspace.directory)) for change in found]
+        changes = await session_changes(workspace, info)
+    return [relative_change(to_json(change), str(workspace.directory)) for change in changes]
 
 
 @routes.post("/session/{sessionID}/abort", "session.abort")
-async def abort(ask: Ask) -> Any:
+async def abort(ask: RouteCall) -> Any:
     """Stop what the session is doing; true also if it does nothing."""
-    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    workspace, info = await ask.serving.projects.of_session(ask.path["sessionID"], ask.named_folder)
     if (session := workspace.sessions_open.get(info.id)) is not None:
         await session.abort()
     return True
@@ -172,7 +172,7 @@ async def abort(ask: Ask) -> Any:
     "session.revert",
     {"type": "object", "required": ["messageID"], "properties": {"messageID": _TEXT, "partID": _TEXT}},
 )
-async def undo(ask: Ask) -> Any:
+async def undo(ask: RouteCall) -> Any:
     """Undo everything from a message on: files at once, messages when the next prompt comes."""
     body = await ask.body()
     workspace, session = await _opened(ask)
@@ -185,7 +185,7 @@ async def undo(ask: Ask) -> Any:
 
 
 @routes.post("/session/{sessionID}/unrevert", "session.unrevert")
-async def redo(ask: Ask) -> Any:
+async def redo(ask: RouteCall) -> Any:
     """Make again what was undone."""
     workspace, session = await _opened(ask)
     await unrevert(workspace, session)
@@ -193,15 +193,15 @@ async def redo(ask: Ask) -> Any:
 
 
 @routes.post("/session/{sessionID}/fork", "session.fork", {"type": "object", "properties": {"messageID": _TEXT}})
-async def fork(ask: Ask) -> Any:
+async def fork(ask: RouteCall) -> Any:
     """A copy of a session, whole or up to a message."""
     body = await ask.body()
-    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    workspace, info = await ask.serving.projects.of_session(ask.path["sessionID"], ask.named_folder)
     before = body.get("messageID", "")
     if before and not await workspace.store.knows(before):
         raise not_found(f"There is no message {before[:80]!r} in this session.")
     return session_json(await workspace.sessions.fork(info.id, before))
 
 
-async def _opened(ask: Ask) -> tuple[Workspace, Session]:
-    return await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
+async def _opened(ask: RouteCall) -> tuple[Workspace, Session]:
+    return await ask.serving.projects.session(ask.path["sessionID"], ask.named_folder)

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from toolwright.http_server.guard import Receive, Scope, Send
 from toolwright.http_server.refusal import HttpRefusal
-from toolwright.server.asking import Ask, Routes
+from toolwright.server.asking import RouteCall, Routes
 from toolwright.server.dialects import Dialect
 from toolwright.server.listeners import Channel, Listener
 
@@ -19,32 +19,32 @@ _HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
 @routes.get("/event", "event.subscribe")
-async def events(ask: Ask) -> Any:
-    """What happens in a folder, as server-sent events."""
+async def events(ask: RouteCall) -> Any:
+    """Stream the events of a folder, as server-sent events."""
     workspace = await ask.workspace()
     return _stream(ask, "whole", str(workspace.directory))
 
 
 @routes.get("/tw/event", "tw.event")
-async def numbered_events(ask: Ask) -> Any:
+async def numbered_events(ask: RouteCall) -> Any:
     """The same, from an event of which the number is known: `?after=`."""
     workspace = await ask.workspace()
     return _stream(ask, "whole", str(workspace.directory))
 
 
 @routes.get("/global/event", "global.event")
-async def all_events(ask: Ask) -> Any:
-    """What happens in all open folders, each event with its folder."""
+async def all_events(ask: RouteCall) -> Any:
+    """Stream the events of all open folders, each with its folder."""
     await ask.workspace()
     return _stream(ask, "deltas", "")
 
 
-def _stream(ask: Ask, usual: Dialect, directory: str) -> Response:
-    wanted = ask.text("deltas")
+def _stream(ask: RouteCall, usual: Dialect, directory: str) -> Response:
+    wanted = ask.query("deltas")
     dialect: Dialect = "deltas" if wanted in ("1", "true") else "whole" if wanted in ("0", "false") else usual
     if sum(len(channel.listeners) for channel in ask.serving.channels.values()) >= STREAMS:
         raise HttpRefusal(429, "TooManyRequests", f"At most {STREAMS} streams are open at once. Close some.")
-    last = ask.request.headers.get("last-event-id", "") or ask.text("after")
+    last = ask.request.headers.get("last-event-id", "") or ask.query("after")
     return EventStream(ask.serving.channels[dialect], directory, last)
 
 
@@ -59,12 +59,12 @@ class EventStream(Response):
         headers = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         listener = self._channel.join(self._directory, self._last)
-        gone = asyncio.create_task(_gone(receive))
-        gone.add_done_callback(lambda _: listener.end())
+        disconnect = asyncio.create_task(_disconnected(receive))
+        disconnect.add_done_callback(lambda _: listener.end())
         try:
             await _carry(listener, send)
         finally:
-            gone.cancel()
+            disconnect.cancel()
             self._channel.leave(listener)
 
 
@@ -78,6 +78,6 @@ async def _carry(listener: Listener, send: Send) -> None:
             return
 
 
-async def _gone(receive: Receive) -> None:
+async def _disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,10 +1,10 @@
-"""What clients ask for that is empty here, and what is not offered at all."""
+"""Stubs of routes that clients ask for: empty here, or not offered at all."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from toolwright.http_server.refusal import forbidden
-from toolwright.server.asking import Answer, Ask, Routes
+from toolwright.server.asking import Answer, RouteCall, Routes
 from toolwright.server.routes.project_info import project_id
 from toolwright.workspace import Workspace
 
@@ -32,13 +32,13 @@ def location(workspace: Workspace) -> dict[str, Any]:
 
 
 @routes.get("/api/location", "api.location")
-async def where(ask: Ask) -> Any:
+async def where(ask: RouteCall) -> Any:
     """The folder and its project."""
     return location(await ask.workspace())
 
 
 def _empty(value: Any) -> Answer:
-    async def answer(ask: Ask) -> Any:
+    async def answer(ask: RouteCall) -> Any:
         """Nothing of the kind is here."""
         await ask.workspace()
         return value
@@ -46,13 +46,13 @@ def _empty(value: Any) -> Answer:
     return answer
 
 
-async def _empty_list(ask: Ask) -> Any:
+async def _empty_list(ask: RouteCall) -> Any:
     """Nothing of the kind is here."""
     return {"location": location(await ask.workspace()), "data": []}
 
 
 def _refused(reason: str) -> Answer:
-    async def answer(_: Ask) -> Any:
+    async def answer(_: RouteCall) -> Any:
         """Not offered."""
         raise forbidden(reason)
 

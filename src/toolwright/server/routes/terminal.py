@@ -1,10 +1,10 @@
-"""What other programs ask of a terminal client: told as events, or fetched by one that asks for the next."""
+"""Requests of other programs to a terminal client: sent as events, or fetched by one that asks for the next."""
 
 from typing import Any
 
 from toolwright.deadline import time_limit
 from toolwright.http_server.refusal import bad_request
-from toolwright.server.asking import Answer, Ask, Routes
+from toolwright.server.asking import Answer, RouteCall, Routes
 
 routes = Routes()
 
@@ -19,10 +19,10 @@ _COMMANDS = {
 _EVENTS = ("tui.prompt.append", "tui.command.execute", "tui.toast.show", "tui.session.select")
 _TEXT = {"type": "string"}
 WAIT = 25.0
-"""Seconds until a client that asks for the next command is told that there is none."""
+"""Seconds until a client that asks for the next command gets none."""
 
 
-async def _told(ask: Ask, kind: str, properties: dict[str, Any]) -> bool:
+async def _send_request(ask: RouteCall, kind: str, properties: dict[str, Any]) -> bool:
     workspace = await ask.workspace()
     ask.serving.tell(str(workspace.directory), kind, properties)
     if not ask.serving.controls.full():
@@ -33,9 +33,9 @@ async def _told(ask: Ask, kind: str, properties: dict[str, Any]) -> bool:
 @routes.post(
     "/tui/append-prompt", "tui.appendPrompt", {"type": "object", "required": ["text"], "properties": {"text": _TEXT}}
 )
-async def append(ask: Ask) -> Any:
+async def append(ask: RouteCall) -> Any:
     """Add words to the prompt."""
-    return await _told(ask, "tui.prompt.append", {"text": (await ask.body())["text"]})
+    return await _send_request(ask, "tui.prompt.append", {"text": (await ask.body())["text"]})
 
 
 @routes.post(
@@ -43,9 +43,9 @@ async def append(ask: Ask) -> Any:
     "tui.executeCommand",
     {"type": "object", "required": ["command"], "properties": {"command": _TEXT}},
 )
-async def execute(ask: Ask) -> Any:
+async def execute(ask: RouteCall) -> Any:
     """Carry out a command of the terminal client."""
-    return await _told(ask, "tui.command.execute", {"command": (await ask.body())["command"]})
+    return await _send_request(ask, "tui.command.execute", {"command": (await ask.body())["command"]})
 
 
 @routes.post(
@@ -62,9 +62,9 @@ async def execute(ask: Ask) -> Any:
         },
     },
 )
-async def toast(ask: Ask) -> Any:
+async def toast(ask: RouteCall) -> Any:
     """Show a short message."""
-    return await _told(ask, "tui.toast.show", await ask.body())
+    return await _send_request(ask, "tui.toast.show", await ask.body())
 
 
 @routes.post(
@@ -72,24 +72,24 @@ async def toast(ask: Ask) -> Any:
     "tui.selectSession",
     {"type": "object", "required": ["sessionID"], "properties": {"sessionID": _TEXT}},
 )
-async def select(ask: Ask) -> Any:
+async def select(ask: RouteCall) -> Any:
     """Go to a session."""
     body = await ask.body()
     await ask.serving.projects.of_session(body["sessionID"], ask.named_folder)
-    return await _told(ask, "tui.session.select", {"sessionID": body["sessionID"]})
+    return await _send_request(ask, "tui.session.select", {"sessionID": body["sessionID"]})
 
 
 @routes.post("/tui/publish", "tui.publish", {"type": "object", "required": ["type", "properties"]})
-async def publish(ask: Ask) -> Any:
+async def publish(ask: RouteCall) -> Any:
     """Tell one of these events."""
     body = await ask.body()
     if body["type"] not in _EVENTS or not isinstance(body["properties"], dict):
         raise bad_request(f"type must be one of {', '.join(_EVENTS)}, and properties an object.")
-    return await _told(ask, body["type"], body["properties"])
+    return await _send_request(ask, body["type"], body["properties"])
 
 
 @routes.get("/tui/control/next", "tui.control.next")
-async def following(ask: Ask) -> Any:
+async def following(ask: RouteCall) -> Any:
     """The next thing that is asked of the client; waits a while for one."""
     await ask.workspace()
     try:
@@ -100,16 +100,16 @@ async def following(ask: Ask) -> Any:
 
 
 @routes.post("/tui/control/response", "tui.control.response")
-async def responded(ask: Ask) -> Any:
-    """What came of it."""
+async def responded(ask: RouteCall) -> Any:
+    """Take the result of a request."""
     await ask.workspace()
     return True
 
 
 def _command(name: str) -> Answer:
-    async def answer(ask: Ask) -> Any:
+    async def answer(ask: RouteCall) -> Any:
         """Carry out a command of the terminal client."""
-        return await _told(ask, "tui.command.execute", {"command": name})
+        return await _send_request(ask, "tui.command.execute", {"command": name})
 
     return answer
 

@@ -1,4 +1,4 @@
-"""What only this program offers, under /tw: finer undo, the reasons of a decision, approvals, use."""
+"""Routes that only this program has, under /tw: finer undo, the reasons of a decision, approvals, use."""
 
 import asyncio
 import base64
@@ -28,7 +28,7 @@ from toolwright.protocols.client_json import to_json
 from toolwright.protocols.json_text import read_json
 from toolwright.protocols.json_types import Json
 from toolwright.record import fields_of
-from toolwright.server.asking import Ask, Routes
+from toolwright.server.asking import RouteCall, Routes
 from toolwright.session.goals.stored_evidence import judge_of
 from toolwright.session.prompt import Prompt
 from toolwright.session.turns.loops import Plan
@@ -65,17 +65,17 @@ _LOOP: Json = {
 
 
 @routes.get("/tw/session/{sessionID}/changes", "tw.changes")
-async def changes(ask: Ask) -> Any:
+async def changes(ask: RouteCall) -> Any:
     """Everything a session changed, oldest first; with `call` the changes of that one, and what they did."""
-    workspace, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
+    workspace, session = await ask.serving.projects.session(ask.path["sessionID"], ask.named_folder)
     entries = await journal_of(workspace, session)
-    wanted = ask.text("call")
+    wanted = ask.query("call")
 
-    def shown(one: JournalEntry) -> Json:
-        row: Json = {"call": one.call_id, "file": one.path, "time": int(one.time * 1000)}
-        return row | {"diff": diff_of_entry(workspace, one)} if wanted else row
+    def entry_row(entry: JournalEntry) -> Json:
+        row: Json = {"call": entry.call_id, "file": entry.path, "time": int(entry.time * 1000)}
+        return row | {"diff": diff_of_entry(workspace, entry)} if wanted else row
 
-    return await asyncio.to_thread(lambda: [shown(one) for one in entries if not wanted or one.call_id == wanted])
+    return await asyncio.to_thread(lambda: [entry_row(one) for one in entries if not wanted or one.call_id == wanted])
 
 
 @routes.post(
@@ -93,13 +93,13 @@ async def changes(ask: Ask) -> Any:
         },
     },
 )
-async def revert(ask: Ask) -> Any:
+async def revert(ask: RouteCall) -> Any:
     """Undo by turn, call, file or pieces of a file, or the last turn; with `preview` only tell what it would do.
 
     With `contents` both states of every file are in the answer. Of a turn that changed no file, the words are undone.
     """
     body = await ask.body()
-    workspace, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
+    workspace, session = await ask.serving.projects.session(ask.path["sessionID"], ask.named_folder)
     selection = Selection(
         turn=body.get("turn", ""),
         call=body.get("call", ""),
@@ -115,10 +115,10 @@ async def revert(ask: Ask) -> Any:
     "tw.unrevert",
     {"type": "object", "properties": {"contents": {"type": "boolean"}}},
 )
-async def unrevert(ask: Ask) -> Any:
+async def unrevert(ask: RouteCall) -> Any:
     """Make again what the last undo has undone, and tell what that did to each file."""
     body = await ask.body()
-    workspace, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
+    workspace, session = await ask.serving.projects.session(ask.path["sessionID"], ask.named_folder)
     plans = await redo(workspace, session)
     return await asyncio.to_thread(_undone, plans, workspace, contents=body.get("contents", False))
 
@@ -135,14 +135,14 @@ def _contents(plan: FileUndo) -> Json:
 
 
 def _body(body: Body) -> Json | None:
-    """What a file holds, exact to the byte; None where there is none."""
+    """Return what a file holds, exact to the byte; None where there is none."""
     if isinstance(body, Link):
         return {"link": body.target}
     return None if body is None else {"base64": base64.b64encode(body).decode()}
 
 
 def file_undo(plan: FileUndo, directory: str) -> Json:
-    """What becomes of a file, with the pieces that can be undone alone."""
+    """Return what undoing makes of a file, with the pieces that can be undone alone."""
     return {
         "path": plan.path,
         "file": plan.path.removeprefix(f"{directory}/"),
@@ -154,25 +154,25 @@ def file_undo(plan: FileUndo, directory: str) -> Json:
 
 
 @routes.get("/tw/session/{sessionID}/choice", "tw.choice")
-async def choice(ask: Ask) -> Any:
-    """Who answers the next prompt of a session unless another is chosen, on which model, thinking how hard."""
-    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+async def choice(ask: RouteCall) -> Any:
+    """Tell who answers the next prompt of a session unless another is chosen, on which model, thinking how hard."""
+    workspace, info = await ask.serving.projects.of_session(ask.path["sessionID"], ask.named_folder)
     desk = Desk(project=LocalProject(workspace), agent=workspace.agents.default().name)
     await desk.open(info.id)
     return {"agent": desk.agent, "model": await desk.next_model(), "variant": desk.variant}
 
 
 @routes.get("/tw/session/{sessionID}/evidence", "tw.evidence")
-async def evidence(ask: Ask) -> Any:
-    """Whether the work of a session is shown to be done, and what speaks for and against it."""
-    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+async def evidence(ask: RouteCall) -> Any:
+    """Tell whether the work of a session is shown to be done, and what speaks for and against it."""
+    workspace, info = await ask.serving.projects.of_session(ask.path["sessionID"], ask.named_folder)
     return (await (await judge_of(workspace, info.id)).evidence()).as_json()
 
 
 @routes.get("/tw/session/{sessionID}/export", "tw.export")
-async def export(ask: Ask) -> Any:
+async def export(ask: RouteCall) -> Any:
     """A session as one JSON value, as `tw session import` takes it."""
-    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    workspace, info = await ask.serving.projects.of_session(ask.path["sessionID"], ask.named_folder)
     return await workspace.sessions.exported(info.id)
 
 
@@ -181,46 +181,46 @@ async def export(ask: Ask) -> Any:
     "tw.steer",
     {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}},
 )
-async def steer(ask: Ask) -> Any:
+async def steer(ask: RouteCall) -> Any:
     """Tell the agent something before its next step; not `heard` if it is not at work."""
     body = await ask.body()
-    _, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
+    _, session = await ask.serving.projects.session(ask.path["sessionID"], ask.named_folder)
     return {"heard": session.turns.steer(body["text"])}
 
 
 @routes.get("/tw/session/{sessionID}/jobs", "tw.jobs")
-async def jobs(ask: Ask) -> Any:
+async def jobs(ask: RouteCall) -> Any:
     """The commands that a session has left running in the background."""
-    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    workspace, info = await ask.serving.projects.of_session(ask.path["sessionID"], ask.named_folder)
     return [{"name": name, "command": command} for name, command in await LocalProject(workspace).jobs(info.id)]
 
 
 @routes.get("/tw/session/{sessionID}/agents", "tw.agents")
-async def agents(ask: Ask) -> Any:
+async def agents(ask: RouteCall) -> Any:
     """The agents that work in the background below a session, and those that are done.
 
     `steer` and `abort` with the session of one tell it something and stop it.
     """
-    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    workspace, info = await ask.serving.projects.of_session(ask.path["sessionID"], ask.named_folder)
     return [fields_of(one) for one in agents_below(workspace, info.id)]
 
 
 @routes.get("/tw/session/{sessionID}/loops", "tw.loops")
-async def loops(ask: Ask) -> Any:
+async def loops(ask: RouteCall) -> Any:
     """The prompts that are put again and again in a session, and those that were."""
-    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    workspace, info = await ask.serving.projects.of_session(ask.path["sessionID"], ask.named_folder)
     return [fields_of(one) for one in loops_of(workspace, info.id)]
 
 
 @routes.post("/tw/session/{sessionID}/loops", "tw.loop.begin", _LOOP)
-async def begin_loop(ask: Ask) -> Any:
+async def begin_loop(ask: RouteCall) -> Any:
     """Put a prompt again and again: so many `seconds` after the last time, `times` at most.
 
     With `if_fails` only where that command fails, with `if_output` where it prints something else than the last time,
     with `if_changed` where such a file has changed.
     """
     body = await ask.body()
-    workspace, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
+    workspace, session = await ask.serving.projects.session(ask.path["sessionID"], ask.named_folder)
     words = {name: body.get(name, "") for name in ("text", "agent", "model", "variant")}
     prompt = Prompt(**words, until=goal_of(body.get("until")), waits=False)
     plan = Plan(**{one.name: body[one.name] for one in fields(Plan) if one.name in body})
@@ -228,14 +228,14 @@ async def begin_loop(ask: Ask) -> Any:
 
 
 @routes.at("DELETE", "/tw/session/{sessionID}/loops", "tw.loop.stop")
-async def end_loops(ask: Ask) -> Any:
+async def end_loops(ask: RouteCall) -> Any:
     """Stop the loop of a `name`, or all of a session; return which. A round under way comes to its end."""
-    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
-    return await stop_loops(workspace, info.id, ask.text("name"))
+    workspace, info = await ask.serving.projects.of_session(ask.path["sessionID"], ask.named_folder)
+    return await stop_loops(workspace, info.id, ask.query("name"))
 
 
 @routes.get("/tw/folders", "tw.folders")
-async def folders(ask: Ask) -> Any:
+async def folders(ask: RouteCall) -> Any:
     """The folders that are served, and how many questions wait in each."""
     projects = ask.serving.projects
     open_now = projects.workspaces
@@ -251,31 +251,33 @@ async def folders(ask: Ask) -> Any:
 
 
 @routes.get("/tw/permission/explain", "tw.explain")
-async def explained(ask: Ask) -> Any:
+async def explained(ask: RouteCall) -> Any:
     """Why a call would be allowed, asked about or denied; or why the question `request` is asked.
 
     The call is `tool` with `args`, an object, or with its one `argument` as a person would type it.
     """
     workspace = await ask.workspace()
-    if ask.text("request"):
-        inbox, question = ask.serving.question(ask.text("request"), "permission")
+    if ask.query("request"):
+        inbox, question = ask.serving.question(ask.query("request"), "permission")
         gate = next(one.gate for one in ask.serving.projects.workspaces.values() if one.inbox is inbox)
         if (waiting := explain_waiting(gate, question.id)) is None:
             raise not_found(f"{question.id} does not wait for an answer any more.")
         return {"requests": [_explained(one) for one in waiting], "note": ""}
-    if argument := ask.text("argument"):
-        found = await explain_argument(workspace, ask.text("tool"), argument, ask.text("agent"))
+    if argument := ask.query("argument"):
+        explanation = await explain_argument(workspace, ask.query("tool"), argument, ask.query("agent"))
     else:
-        found = await explain_call(workspace, ask.text("tool"), _arguments(ask.text("args")), ask.text("agent"))
-    return {"requests": [_explained(one) for one in found.requests], "note": found.refusal}
+        explanation = await explain_call(
+            workspace, ask.query("tool"), _arguments(ask.query("args")), ask.query("agent")
+        )
+    return {"requests": [_explained(one) for one in explanation.requests], "note": explanation.refusal}
 
 
 @routes.post("/tw/permission/{requestID}/try", "tw.try", _PATTERNS)
-async def tried(ask: Ask) -> Any:
-    """What "always" with these patterns would mean for a question that waits; nothing is stored."""
-    _, question = ask.serving.question(ask.ids["requestID"], "permission")
-    found = question.tried((await ask.body())["patterns"])
-    return {"settles": found.settles, "reason": found.reason, "earlier": list(found.earlier)}
+async def tried(ask: RouteCall) -> Any:
+    """Tell what "always" with these patterns would mean for a question that waits; nothing is stored."""
+    _, question = ask.serving.question(ask.path["requestID"], "permission")
+    trial = question.tried((await ask.body())["patterns"])
+    return {"settles": trial.settles, "reason": trial.reason, "earlier": list(trial.earlier)}
 
 
 def _arguments(text: str) -> Json:
@@ -288,15 +290,15 @@ def _arguments(text: str) -> Json:
     return arguments
 
 
-def _explained(found: RequestExplanation) -> Json:
+def _explained(explanation: RequestExplanation) -> Json:
     """The explanation in words, and what decided about each pattern."""
     return {
-        "permission": found.request.permission,
-        "patterns": list(found.request.patterns),
-        "action": found.action,
-        "why": lines(found),
-        "mustAsk": found.request.must_ask,
-        "advice": found.advice,
+        "permission": explanation.request.permission,
+        "patterns": list(explanation.request.patterns),
+        "action": explanation.action,
+        "why": lines(explanation),
+        "mustAsk": explanation.request.must_ask,
+        "advice": explanation.advice,
         "decided": [
             {
                 "permission": one.permission,
@@ -308,39 +310,39 @@ def _explained(found: RequestExplanation) -> Json:
                 "source": one.decision.rule.source if one.decision.rule else "",
                 "layer": one.decision.layer,
             }
-            for one in found.patterns
+            for one in explanation.patterns
         ],
     }
 
 
 @routes.get("/tw/approvals", "tw.approvals")
-async def approvals(ask: Ask) -> Any:
-    """What was allowed for good."""
+async def approvals(ask: RouteCall) -> Any:
+    """List what was allowed for good."""
     workspace = await ask.workspace()
     listed = workspace.gate.approvals.listed()
     return [{"scope": scope, "permission": one.permission, "pattern": one.text} for scope, one in listed]
 
 
 @routes.at("DELETE", "/tw/approvals", "tw.approvals.revoke")
-async def revoke(ask: Ask) -> Any:
+async def revoke(ask: RouteCall) -> Any:
     """Take approvals back: those of `permission` on `pattern`."""
     workspace = await ask.workspace()
-    return {"revoked": workspace.gate.approvals.revoke(ask.text("permission"), ask.text("pattern"))}
+    return {"revoked": workspace.gate.approvals.revoke(ask.query("permission"), ask.query("pattern"))}
 
 
 @routes.get("/tw/search", "tw.search")
-async def search(ask: Ask) -> Any:
+async def search(ask: RouteCall) -> Any:
     """The sessions in which all of `words` were said or called, the best first, each with a passage."""
     workspace = await ask.workspace()
-    return to_json((await workspace.sessions.search(ask.text("words")))[: ask.count("limit", 50, 500) or 50])
+    return to_json((await workspace.sessions.search(ask.query("words")))[: ask.query_int("limit", 50, 500) or 50])
 
 
 @routes.get("/tw/usage", "tw.usage")
-async def usage(ask: Ask) -> Any:
-    """What the sessions of the project took, the last used first."""
+async def usage(ask: RouteCall) -> Any:
+    """List what the sessions of the project took, the last used first."""
     workspace = await ask.workspace()
     rows = []
-    for info in await workspace.sessions.listed(ask.count("limit", 50, 500) or 50, roots=True):
+    for info in await workspace.sessions.listed(ask.query_int("limit", 50, 500) or 50, roots=True):
         replies = [one.info for one in await workspace.sessions.messages(info.id) if isinstance(one.info, Assistant)]
         rows.append(
             {
@@ -354,8 +356,8 @@ async def usage(ask: Ask) -> Any:
 
 
 @routes.get("/tw/doctor", "tw.doctor")
-async def doctor(ask: Ask) -> Any:
-    """What holds for the folder: trust, warnings, extensions that are left out."""
+async def doctor(ask: RouteCall) -> Any:
+    """Tell what holds for the folder: trust, warnings, extensions that are left out."""
     workspace = await ask.workspace()
     try:
         model = workspace.connections.open(workspace.default_model).info.full_name if workspace.default_model else ""

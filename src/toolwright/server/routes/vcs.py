@@ -1,4 +1,4 @@
-"""What git has to say of a folder: which files have changed, and how."""
+"""Git in a folder: which files have changed, and how."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,7 +10,7 @@ from toolwright.http_server.refusal import HttpRefusal, bad_request, forbidden
 from toolwright.machine.plain_files import read_start
 from toolwright.process.running.child import run_child
 from toolwright.record import record
-from toolwright.server.asking import Ask, Routes
+from toolwright.server.asking import RouteCall, Routes
 from toolwright.text.diff import unified
 from toolwright.workspace import Workspace
 
@@ -28,7 +28,7 @@ _STATES = {"A": "added", "D": "deleted"}
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class ChangedFile:
+class GitChange:
     """A file that differs from a commit."""
 
     name: str
@@ -39,14 +39,14 @@ class ChangedFile:
 
 
 @routes.get("/vcs", "vcs.get")
-async def branch(ask: Ask) -> Any:
+async def branch(ask: RouteCall) -> Any:
     """The branch that is checked out; nothing without git."""
     name = await asyncio.to_thread(branch_of, (await ask.workspace()).config.root)
     return {"branch": name} if name else {}
 
 
 @routes.get("/vcs/status", "vcs.status")
-async def status(ask: Ask) -> Any:
+async def status(ask: RouteCall) -> Any:
     """The files that differ from the last commit, and those that git does not know yet."""
     git = Git(await ask.workspace())
     return [
@@ -56,15 +56,15 @@ async def status(ask: Ask) -> Any:
 
 
 @routes.get("/vcs/diff", "vcs.diff")
-async def diff(ask: Ask) -> Any:
+async def diff(ask: RouteCall) -> Any:
     """The same with the changes: since the last commit, or since the branch began (`mode=branch`)."""
-    mode = ask.text("mode", "git")
+    mode = ask.query("mode", "git")
     if mode not in ("git", "branch"):
         raise bad_request(f"mode is git or branch, not {mode[:40]!r}.")
     git = Git(await ask.workspace())
     base = await git.last() if mode == "git" else await git.beginning()
     files = await git.changed(base)
-    patches = await git.patches(base, files, ask.count("context", 3, 10_000))
+    patches = await git.patches(base, files, ask.query_int("context", 3, 10_000))
     return [
         {
             "file": one.name,
@@ -91,28 +91,28 @@ class Git:
 
     async def last(self) -> str:
         """The last commit; the empty tree where there is none yet."""
-        return (await self._text("rev-parse", "--verify", "-q", "HEAD", may_fail=True)).strip() or _EMPTY_TREE
+        return (await self._output("rev-parse", "--verify", "-q", "HEAD", may_fail=True)).strip() or _EMPTY_TREE
 
     async def beginning(self) -> str:
-        """Where the branch left the main one."""
-        named = await self._text("rev-parse", "--abbrev-ref", "-q", "origin/HEAD", may_fail=True)
+        """Return the commit at which the branch left the main one."""
+        named = await self._output("rev-parse", "--abbrev-ref", "-q", "origin/HEAD", may_fail=True)
         for name in (named.strip(), "main", "master"):
-            base = await self._text("merge-base", "HEAD", name, may_fail=True) if name else ""
+            base = await self._output("merge-base", "HEAD", name, may_fail=True) if name else ""
             if base.strip():
                 return base.strip()
         return await self.last()
 
-    async def changed(self, base: str) -> list[ChangedFile]:
+    async def changed(self, base: str) -> list[GitChange]:
         """The files that differ from a commit, without those that may not be read."""
         if self._program is None or not (self.root / ".git").exists():
             return []
-        states = _pairs(await self._text(*_DIFF, "--name-status", "-z", base, "--"))
-        counts = _counts(await self._text(*_DIFF, "--numstat", "-z", base, "--"))
-        untracked = (await self._text("ls-files", "-z", "--others", "--exclude-standard")).split("\0")
+        states = _pairs(await self._output(*_DIFF, "--name-status", "-z", base, "--"))
+        counts = _counts(await self._output(*_DIFF, "--numstat", "-z", base, "--"))
+        untracked = (await self._output("ls-files", "-z", "--others", "--exclude-standard")).split("\0")
         names = [*states, *filter(None, untracked)][:MOST_FILES]
         readable = await asyncio.to_thread(lambda: [name for name in names if self._may_read(self.root / name)])
-        found = [
-            ChangedFile(
+        files = [
+            GitChange(
                 name=name,
                 status=_STATES.get(states[name], "modified") if name in states else "added",
                 additions=counts[name][0] if name in counts else len(_text_of(self.root / name).splitlines()),
@@ -121,26 +121,26 @@ class Git:
             )
             for name in readable
         ]
-        return sorted(found, key=lambda one: one.name)
+        return sorted(files, key=lambda file: file.name)
 
-    async def patches(self, base: str, files: Iterable[ChangedFile], context: int) -> Mapping[str, str]:
+    async def patches(self, base: str, files: Iterable[GitChange], context: int) -> Mapping[str, str]:
         """The unified difference of each file, by name."""
-        found: dict[str, str] = {}
+        patches: dict[str, str] = {}
         names = [one.name for one in files if one.tracked]
         if names:
-            text = await self._text(*_DIFF, f"-U{context}", base, "--", *(f":(literal,top){name}" for name in names))
+            text = await self._output(*_DIFF, f"-U{context}", base, "--", *(f":(literal,top){name}" for name in names))
             pieces = [f"diff --git {piece.rstrip()}\n" for piece in f"\n{text}".split("\ndiff --git ")[1:]]
-            found = dict(zip(sorted(names, key=str.encode), pieces, strict=False))
+            patches = dict(zip(sorted(names, key=str.encode), pieces, strict=False))
         new = (one.name for one in files if not one.tracked)
-        return found | {name: unified(name, "", _text_of(self.root / name)) for name in new}
+        return patches | {name: unified(name, "", _text_of(self.root / name)) for name in new}
 
     async def run(self, *words: str) -> str:
-        """What git has to say to a command; a refusal where it fails, or where there is no repository."""
+        """Return what git prints for a command; a refusal where it fails, or where there is no repository."""
         if self._program is None or not (self.root / ".git").exists():
             raise bad_request("This folder is no repository of git.")
-        return await self._text(*words)
+        return await self._output(*words)
 
-    async def _text(self, *words: str, may_fail: bool = False) -> str:
+    async def _output(self, *words: str, may_fail: bool = False) -> str:
         if self._program is None:
             return ""
         argv = [self._program, *_PLAIN, *words]

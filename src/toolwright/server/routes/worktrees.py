@@ -7,7 +7,7 @@ from typing import Any
 
 from toolwright.http_server.refusal import bad_request, not_found
 from toolwright.protocols.json_types import Json
-from toolwright.server.asking import Ask, Routes
+from toolwright.server.asking import RouteCall, Routes
 from toolwright.server.routes.project_info import project_id
 from toolwright.server.routes.vcs import Git
 
@@ -20,7 +20,7 @@ _OTHER = re.compile(r"[^a-z0-9]+")
 
 
 @routes.get("/experimental/worktree", "worktree.list")
-async def listed(ask: Ask) -> Any:
+async def listed(ask: RouteCall) -> Any:
     """The folders of the worktrees beside this one."""
     paths = await (await Worktrees.of(ask)).all()
     for path in paths:
@@ -29,7 +29,7 @@ async def listed(ask: Ask) -> Any:
 
 
 @routes.post("/experimental/worktree", "worktree.create", _NAMED)
-async def create(ask: Ask) -> Any:
+async def create(ask: RouteCall) -> Any:
     """A new worktree on a branch of its own, from the last commit."""
     body, worktrees = await ask.body(), await Worktrees.of(ask)
     if body.get("startCommand"):
@@ -41,7 +41,7 @@ async def create(ask: Ask) -> Any:
 
 
 @routes.at("DELETE", "/experimental/worktree", "worktree.remove", _PLACED)
-async def remove(ask: Ask) -> Any:
+async def remove(ask: RouteCall) -> Any:
     """Remove a worktree; one with work that is not committed stays."""
     worktrees = await Worktrees.of(ask)
     path = await worktrees.named(await ask.body())
@@ -50,7 +50,7 @@ async def remove(ask: Ask) -> Any:
 
 
 @routes.post("/experimental/worktree/reset", "worktree.reset", _PLACED)
-async def reset(ask: Ask) -> Any:
+async def reset(ask: RouteCall) -> Any:
     """Bring a worktree to the last commit of the folder; one with work that is not committed stays as it is."""
     worktrees = await Worktrees.of(ask)
     path = await worktrees.named(await ask.body())
@@ -67,14 +67,14 @@ class Worktrees:
         self.git, self._folder = git, folder
 
     @classmethod
-    async def of(cls, ask: Ask) -> "Worktrees":
+    async def of(cls, ask: RouteCall) -> "Worktrees":
         workspace = await ask.workspace()
         return cls(Git(workspace), workspace.folders.data / "worktrees" / project_id(workspace))
 
     async def all(self) -> list[Path]:
         """Those that git knows of and that lie in our folder."""
-        told = await self.git.run("worktree", "list", "--porcelain", "-z")
-        paths = [Path(line.removeprefix("worktree ")) for line in told.split("\0") if line.startswith("worktree ")]
+        listing = await self.git.run("worktree", "list", "--porcelain", "-z")
+        paths = [Path(line.removeprefix("worktree ")) for line in listing.split("\0") if line.startswith("worktree ")]
         return [path for path in paths if path.is_relative_to(self._folder)]
 
     async def make(self, name: str) -> Path:
