@@ -39,7 +39,7 @@ NO_MODEL = -32000
 NOT_FOUND = -32002
 PAGE = 50
 ANNOUNCED_AFTER = 0.05
-"""Seconds until a new session is told what can be called in it: the editor has to know the session first."""
+"""Seconds until a new session's commands are announced: the editor has to know the session first."""
 
 
 class MakeWorkspace(Protocol):
@@ -177,7 +177,7 @@ class EditorAgent:
         if known is None:
             return Reply(kind="reject", message=NOBODY)
         async with self._asking[known.session.id]:
-            await self._editor.told()
+            await self._editor.flush()
             try:
                 return await put(question, known, self._editor)
             except FAILED:
@@ -218,7 +218,7 @@ class EditorAgent:
         self._announce_soon(self._sessions[session.id])
         return {"sessionId": session.id, **state}
 
-    async def _found(self, params: Json) -> tuple[Workspace, str]:
+    async def _find_session(self, params: Json) -> tuple[Workspace, str]:
         workspace = await self._workspace(params.get("cwd") or str(self._folder))
         session_id = str(params.get("sessionId", ""))
         try:
@@ -229,7 +229,7 @@ class EditorAgent:
 
     async def _reopened(self, params: Json) -> tuple[OpenSession, Json]:
         """An earlier session, with the servers that the editor brings for it."""
-        workspace, session_id = await self._found(params)
+        workspace, session_id = await self._find_session(params)
         held = self._sessions.get(session_id)
         if held is not None and held.session.turns.busy:
             raise RpcError(f"{session_id} is at work. Wait for it, or cancel it first.", INVALID_REQUEST)
@@ -242,7 +242,7 @@ class EditorAgent:
         open_folders(session, folders)
         self._hold(workspace, session, params.get("cwd") or str(self._folder), own=bool(servers))
         known = self._sessions[session_id]
-        await known.go_on_as_before()
+        await known.restore_choices()
         return known, known.state()
 
     async def _load(self, params: Json) -> Json:
@@ -253,7 +253,7 @@ class EditorAgent:
         if todos := await known.workspace.todos.of(session_id):
             self._editor.tell(session_id, plan([to_json(one) for one in todos]))
         self._announce(known)
-        await self._editor.told()
+        await self._editor.flush()
         return state
 
     async def _resume(self, params: Json) -> Json:
@@ -280,7 +280,7 @@ class EditorAgent:
         return {"sessions": rows} | ({"nextCursor": str(start + PAGE)} if len(listed) > start + PAGE else {})
 
     async def _fork(self, params: Json) -> Json:
-        workspace, session_id = await self._found(params)
+        workspace, session_id = await self._find_session(params)
         copy = await workspace.sessions.fork(session_id)
         known, state = await self._reopened(params | {"sessionId": copy.id})
         self._announce_soon(known)
@@ -292,13 +292,13 @@ class EditorAgent:
 
     async def _let_go(self, known: OpenSession) -> None:
         await known.session.close()
-        await self._editor.told()
+        await self._editor.flush()
         self._sessions.pop(known.session.id, None)
         if known.own:
             await known.workspace.close()
 
     async def _delete(self, params: Json) -> Json:
-        workspace, session_id = await self._found(params)
+        workspace, session_id = await self._find_session(params)
         if session_id in self._sessions:
             await self._let_go(self._sessions[session_id])
         await workspace.sessions.delete(session_id)
@@ -327,7 +327,7 @@ class EditorAgent:
         finally:
             known.prompted = None
             self._announce(known)
-            await self._editor.told()
+            await self._editor.flush()
 
     async def _answered(self, known: OpenSession, text: str, files: tuple[Attached, ...]) -> Json:
         session, desk = known.session, known.desk
@@ -381,7 +381,7 @@ class EditorAgent:
                 self._tell_options(known)
             case other:
                 raise RpcError(f"There is no option {str(other)[:40]!r}: model, mode or variant.", INVALID_PARAMS)
-        await self._editor.told()
+        await self._editor.flush()
         return {"configOptions": known.options()}
 
     def _tell_options(self, known: OpenSession) -> None:

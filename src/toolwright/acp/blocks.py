@@ -16,10 +16,10 @@ def read_blocks(blocks: Any) -> tuple[str, tuple[Attached, ...]]:
     for block in blocks:
         match block.get("type"):
             case "text":
-                texts.append(_text(block, "text"))
+                texts.append(_text_field(block, "text"))
             case "image":
-                mime = _text(block, "mimeType")
-                files.append(Attached(url=f"data:{mime};base64,{_text(block, 'data')}", mime=mime))
+                mime = _text_field(block, "mimeType")
+                files.append(Attached(url=f"data:{mime};base64,{_text_field(block, 'data')}", mime=mime))
             case "resource_link":
                 _link(block, texts, files)
             case "resource":
@@ -33,7 +33,7 @@ def read_blocks(blocks: Any) -> tuple[str, tuple[Attached, ...]]:
 
 
 def _link(block: Json, texts: list[str], files: list[Attached]) -> None:
-    uri, name = _text(block, "uri"), str(block.get("name") or "")
+    uri, name = _text_field(block, "uri"), str(block.get("name") or "")
     if uri.startswith("file://"):
         files.append(Attached(url=uri, filename=name))
     else:
@@ -43,15 +43,15 @@ def _link(block: Json, texts: list[str], files: list[Attached]) -> None:
 def _resource(resource: Any, texts: list[str], files: list[Attached]) -> None:
     if not isinstance(resource, dict):
         raise RpcError("A resource must be an object.", INVALID_PARAMS)
-    uri, mime = _text(resource, "uri"), str(resource.get("mimeType") or "")
+    uri, mime = _text_field(resource, "uri"), str(resource.get("mimeType") or "")
     if "text" in resource:
-        texts.append(f"{uri}:\n```\n{_text(resource, 'text')}\n```")
+        texts.append(f"{uri}:\n```\n{_text_field(resource, 'text')}\n```")
     else:
         kind = mime or "application/octet-stream"
-        files.append(Attached(url=f"data:{kind};base64,{_text(resource, 'blob')}", mime=kind, filename=uri))
+        files.append(Attached(url=f"data:{kind};base64,{_text_field(resource, 'blob')}", mime=kind, filename=uri))
 
 
-def _text(block: Json, key: str) -> str:
+def _text_field(block: Json, key: str) -> str:
     value = block.get(key)
     if not isinstance(value, str):
         raise RpcError(f"{key} of content is a text, not {repr(value)[:40]}.", INVALID_PARAMS)

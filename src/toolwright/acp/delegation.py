@@ -50,8 +50,8 @@ def delegation(editor: Editor, find: Find) -> Extension:
 
 def _box_is_demanded(workspace: Workspace) -> bool:
     """Return whether an administrator has set how commands are boxed in: then no editor runs them."""
-    said = (one.value.get("sandbox") for one in workspace.config.sources if one.level == "managed")
-    return any(one not in (None, "off", {"mode": "off"}) for one in said)
+    sandboxes = (one.value.get("sandbox") for one in workspace.config.sources if one.level == "managed")
+    return any(one not in (None, "off", {"mode": "off"}) for one in sandboxes)
 
 
 async def _note_session(proceed: Callable[[Call], Awaitable[Result]], call: Call, ctx: ToolContext) -> Result:
@@ -141,7 +141,7 @@ class EditorTerminals:
             "sessionId": known.session.id,
             "command": program,
             "args": arguments,
-            "cwd": known.shown(command.cwd),
+            "cwd": known.editor_path(command.cwd),
             "outputByteLimit": OUTPUT,
         }
         try:
@@ -187,7 +187,7 @@ class EditorTerminals:
                 await self._editor.ask(method, terminal, ENDING)
 
 
-def _end_of(said: Json) -> ProgramEnd:
-    code, name = said.get("exitCode"), said.get("signal")
+def _end_of(answer: Json) -> ProgramEnd:
+    code, name = answer.get("exitCode"), answer.get("signal")
     number = signal.Signals.__members__.get(str(name)) if name else None
     return ProgramEnd(code=code if isinstance(code, int) else None, signal=int(number) if number else None)

@@ -1,4 +1,4 @@
-"""The editor on the other side: what it can do, what it is told in order, what it is asked."""
+"""The editor on the other side: its abilities, messages to it in order, requests to it."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -30,8 +30,8 @@ class Abilities:
     """It can start a program in a terminal for the user to log in, by the older sign for it."""
 
     @classmethod
-    def of(cls, said: Any) -> "Abilities":
-        known = _object(said)
+    def of(cls, params: Any) -> "Abilities":
+        known = _object(params)
         files, asking, more = (_object(known.get(key)) for key in ("fs", "elicitation", "_meta"))
         return cls(
             reads=files.get("readTextFile") is True,
@@ -69,7 +69,7 @@ class Editor:
             return  # the editor does not keep up; the whole comes at the end of the call
         self._queue.put_nowait((session_id, update))
 
-    async def told(self) -> None:
+    async def flush(self) -> None:
         """Wait until everything so far is sent."""
         if self._peer is not None and not self._peer.ended.is_set():
             await self._queue.join()
@@ -130,4 +130,4 @@ def _goes_on(update: Json, following: Json) -> bool:
 
 
 FAILED = (RpcError, RpcClosed, TimeoutError)
-"""What a request to the editor may come to instead of an answer."""
+"""Errors that a request to the editor may end with instead of an answer."""

@@ -11,17 +11,17 @@ from toolwright.text.wildcard import matches
 PERMISSION = "external_directory"
 
 
-def folders_of(given: Any) -> list[Path]:
+def folders_of(value: Any) -> list[Path]:
     """The folders of `additionalDirectories`; RpcError for what is none."""
-    if not given:
+    if not value:
         return []
-    if not isinstance(given, list) or not all(map(_is_path, given)):
+    if not isinstance(value, list) or not all(map(_is_path, value)):
         raise RpcError("additionalDirectories must be a list of absolute paths, without * and ?.", INVALID_PARAMS)
-    return [Path(one).resolve() for one in given]
+    return [Path(one).resolve() for one in value]
 
 
-def _is_path(given: Any) -> bool:
-    return isinstance(given, str) and Path(given).is_absolute() and not set("\0*?") & set(given)
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str) and Path(value).is_absolute() and not set("\0*?") & set(value)
 
 
 def open_folders(session: Session, folders: list[Path]) -> None:

@@ -29,20 +29,20 @@ class OpenSession:
     session: Session
     updates: Updates
     desk: Desk
-    """What the user has chosen for it."""
+    """Choices of the user for it."""
     own: bool = False
-    """Whether the workspace is for this session alone, and closed with it."""
+    """True if the workspace is for this session alone, and closed with it."""
     announced: list[Json] | None = None
-    """What the editor was told that can be called."""
+    """Commands that the editor was last told of."""
     prompted: object = None
     """Stands for the prompt that is being answered, if one is."""
 
-    def shown(self, path: Path) -> str:
-        return self.updates.shown(path)
+    def editor_path(self, path: Path) -> str:
+        return self.updates.editor_path(path)
 
     def about(self, path: Path) -> Json:
         """Return the parameters of every request about a file."""
-        return {"sessionId": self.session.id, "path": self.shown(path)}
+        return {"sessionId": self.session.id, "path": self.editor_path(path)}
 
     async def cancel(self) -> None:
         """Stop what is under way. A prompt may have come just before, and its turn not have begun yet."""
@@ -83,7 +83,7 @@ class OpenSession:
     def current_model(self) -> str:
         return self.desk.model or self.workspace.default_model.partition(",")[0].strip()
 
-    async def go_on_as_before(self) -> None:
+    async def restore_choices(self) -> None:
         """Choose what the last prompt was answered with, if it can still be had."""
         last = last_prompt(await self.desk.open(self.session.id))
         if last is None or str(last.model) == self.current_model:

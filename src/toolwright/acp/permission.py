@@ -100,11 +100,11 @@ async def _diff(path: str, patch: str, known: OpenSession) -> Json | None:
     new = patched(old or "", patch) if len(old or "") + len(patch) <= _KEPT else None
     if new is None:
         return None
-    return {"type": "diff", "path": known.shown(place.path), "oldText": old, "newText": new}
+    return {"type": "diff", "path": known.editor_path(place.path), "oldText": old, "newText": new}
 
 
 def _diff_of_entry(entry: Json, known: OpenSession) -> Json:
-    path = known.shown(Path(str(entry.get("movePath") or entry.get("filePath"))))
+    path = known.editor_path(Path(str(entry.get("movePath") or entry.get("filePath"))))
     old = None if entry.get("type") == "add" else str(entry.get("before", ""))
     return {"type": "diff", "path": path, "oldText": old, "newText": str(entry["after"])}
 

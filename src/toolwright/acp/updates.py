@@ -53,10 +53,10 @@ class Updates:
     terminals: dict[str, str] = field(default_factory=dict[str, str])
     """The terminals of the editor that calls run in."""
     _kinds: dict[str, str] = field(default_factory=dict[str, str])
-    """Whether a part that grows is an answer or a thought."""
+    """Kind of each part that grows: an answer or a thought."""
     _mode: str = ""
     _written: "dict[str, list[JournalEntry]]" = field(default_factory=dict)
-    """What calls have written, as far as the journal was read."""
+    """Entries of what calls have written, as far as the journal was read."""
     _read_to: int = 0
     _told: dict[str, str] = field(default_factory=dict[str, str])
     """The last state told of each call."""
@@ -93,7 +93,7 @@ class Updates:
         known, self._mode = self._mode, agent
         return [{"sessionUpdate": "current_mode_update", "currentModeId": agent}] if agent != known else []
 
-    def shown(self, path: Path) -> str:
+    def editor_path(self, path: Path) -> str:
         """A path in the words of the editor."""
         inside = path.is_relative_to(self.workspace.directory)
         return str(Path(self.folder, path.relative_to(self.workspace.directory)) if inside else path)
@@ -208,7 +208,12 @@ class Updates:
         lost = (before is not None and old is None) or (after is not None and new is None)
         if lost or sum(len(one) for one in (old, new) if isinstance(one, bytes)) > LARGEST:
             return None
-        return {"type": "diff", "path": self.shown(path), "oldText": _text(old), "newText": _text(new) or ""}
+        return {
+            "type": "diff",
+            "path": self.editor_path(path),
+            "oldText": _as_text(old),
+            "newText": _as_text(new) or "",
+        }
 
     def locations(self, part: ToolPart) -> list[Json]:
         """The files a call is about, with the line to look at if it is known."""
@@ -270,7 +275,7 @@ def _content(text: str) -> Json:
     return {"type": "content", "content": text_block(text)}
 
 
-def _text(body: Body) -> str | None:
+def _as_text(body: Body) -> str | None:
     if isinstance(body, Link):
         return f"-> {body.target}\n"
     return None if body is None else body.decode("utf-8", "replace")
