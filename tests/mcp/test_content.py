@@ -17,7 +17,7 @@ from toolwright.app.server_secret import Secret
 from toolwright.extension import Resource
 from toolwright.machine.own_ports import listen
 from toolwright.mcp.client.elicitation import elicit
-from toolwright.mcp.serve.connection import Connection
+from toolwright.mcp.serve.connection import ServedClient
 from toolwright.mcp.serve.http import serve_at
 from toolwright.mcp.serve.service import ClientAnswers, Service
 from toolwright.protocols.json_types import Json
@@ -38,7 +38,7 @@ async def offering(project: Path, extension: Extension) -> AsyncIterator[Service
         yield made
 
 
-async def looked_up(one: Connection, method: str, **params: Any) -> Json:
+async def looked_up(one: ServedClient, method: str, **params: Any) -> Json:
     return await one.answer(method, params, None, Client().notify)
 
 
@@ -111,7 +111,7 @@ async def test_resources_of_extensions_are_listed_and_read(project: Path) -> Non
         Resource(uri="shop://broken", read=broken),
     )
     async with offering(project, Extension(resources=resources)) as made:
-        one = Connection(service=made, session=made.session())
+        one = ServedClient(service=made, session=made.session())
         listed = await looked_up(one, "resources/list")
         templates = await looked_up(one, "resources/templates/list")
         plain = await looked_up(one, "resources/read", uri="shop://rules")
@@ -178,7 +178,7 @@ async def test_what_a_call_says_of_itself_goes_to_the_log_of_a_client_that_wants
 
     client = Client()
     async with offering(project, Extension(tools=[work])) as made:
-        one = Connection(service=made, session=made.session())
+        one = ServedClient(service=made, session=made.session())
         await begun(one, client)
         await looked_up(one, "logging/setLevel", level=level)
         await called(one, client, {"name": "work", "arguments": {}})
@@ -210,7 +210,7 @@ async def test_a_form_of_a_tool_reaches_the_client_as_it_is_and_comes_back_in_it
 ) -> None:
     client = Client({"action": reply, "content": FILLED})
     async with offering(project, Extension(tools=[order])) as made:
-        one = Connection(service=made, session=made.session())
+        one = ServedClient(service=made, session=made.session())
         await begun(one, client)
         answer = await called(one, client, {"name": "order", "arguments": {}})
         await one.close()

@@ -17,7 +17,7 @@ from toolwright.errors import UsageError
 from toolwright.inbox import Question, Reply
 from toolwright.machine.own_ports import listen
 from toolwright.mcp.protocol import META_CAPABILITIES, META_VERSION, STATELESS
-from toolwright.mcp.serve.connection import Connection
+from toolwright.mcp.serve.connection import ServedClient
 from toolwright.mcp.serve.http import serve_at
 from toolwright.mcp.serve.service import ClientAnswers, Service
 from toolwright.protocols.json_types import Json
@@ -39,9 +39,9 @@ async def service(project: Path, config: Any = None, **more: Any) -> AsyncIterat
 
 
 @asynccontextmanager
-async def connection(project: Path, config: Any = None, **more: Any) -> AsyncIterator[Connection]:
+async def connection(project: Path, config: Any = None, **more: Any) -> AsyncIterator[ServedClient]:
     async with service(project, config, **more) as made:
-        one = Connection(service=made, session=made.session())
+        one = ServedClient(service=made, session=made.session())
         yield one
         await one.close()
 
@@ -67,12 +67,12 @@ class Client:
         self.told.append({"method": method, **params})
 
 
-async def begun(one: Connection, client: Client) -> Json:
+async def begun(one: ServedClient, client: Client) -> Json:
     introduced = {"protocolVersion": "2025-06-18", "capabilities": client.capabilities, "clientInfo": {}}
     return await one.answer("initialize", introduced, client.request, client.notify)
 
 
-async def called(one: Connection, client: Client, params: Json) -> Json:
+async def called(one: ServedClient, client: Client, params: Json) -> Json:
     return await one.answer("tools/call", params, client.request, client.notify)
 
 
@@ -414,7 +414,7 @@ async def test_our_own_client_and_server_understand_each_other(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refuses_handshake: bool
 ) -> None:
     if refuses_handshake:
-        monkeypatch.setattr(Connection, "_introduce", _refuse)
+        monkeypatch.setattr(ServedClient, "_introduce", _refuse)
     asked: list[Question] = []
 
     def answer(question: Question) -> Reply:

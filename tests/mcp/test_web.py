@@ -16,7 +16,7 @@ from toolwright.mcp.client import streams
 from toolwright.mcp.client.login import log_in
 from toolwright.mcp.client.oauth import LoginFailed, _safe
 from toolwright.mcp.client.server import McpServer
-from toolwright.mcp.client.streams import Place
+from toolwright.mcp.client.streams import StreamPosition
 from toolwright.mcp.client.tokens import FILE, Grants
 from toolwright.protocols.sse import EventReader
 from toolwright.testing import make_workspace
@@ -113,7 +113,7 @@ async def test_the_server_says_how_long_it_wants_to_be_left_alone(monkeypatch: p
         waits.append(seconds)
 
     monkeypatch.setattr("asyncio.sleep", note)
-    place, reader = Place(), EventReader()
+    place, reader = StreamPosition(), EventReader()
     list(reader.feed(b"id: 1\nretry: 7000\ndata:\n\n"))
     place.reach(reader)
     for _ in range(5):

@@ -1,4 +1,4 @@
-"""Where the browser comes back to after a login: one address on this machine, for one answer."""
+"""The address that the browser comes back to after a login: on this machine, for one answer."""
 
 import asyncio
 from urllib.parse import parse_qsl
@@ -7,7 +7,7 @@ from toolwright.deadline import time_limit
 from toolwright.machine.own_ports import listen
 
 SECONDS = 30.0
-"""How long a browser may take to say what it wants."""
+"""Seconds that a browser may take for its request."""
 _PAGE = b"You can close this page and go back to the terminal."
 
 
@@ -17,7 +17,7 @@ class Callback:
     def __init__(self, port: int, path: str, *, tunnel: bool = False) -> None:
         """`tunnel` lets programs in that cannot be seen, such as tunnels of ssh."""
         self.answered: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
-        """What the browser brings."""
+        """Parameters that the browser brings."""
         self.port, self._path, self._tunnel = port, path, tunnel
         self._server: asyncio.Server | None = None
 

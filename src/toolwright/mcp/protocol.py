@@ -1,4 +1,4 @@
-"""What both sides of the Model Context Protocol agree on: versions, keys and codes of its two families.
+"""Constants of the Model Context Protocol for both sides: versions, keys and codes of its two families.
 
 The older family begins with a handshake and keeps a session. The newer one has neither: every request says for itself
 which version it speaks and what its sender can do, and a server that needs something answers with what it needs.
@@ -59,7 +59,7 @@ def header_value(text: str) -> str:
 
 
 def plain_value(header: str) -> str:
-    """What such a header says; empty if it is broken."""
+    """Return the value of such a header; empty if it is broken."""
     if not (header.startswith("=?base64?") and header.endswith("?=")):
         return header
     import base64

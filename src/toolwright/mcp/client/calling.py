@@ -28,16 +28,16 @@ GONE = 404
 
 
 async def call_tool(server: "McpServer", ctx: ToolContext, name: str, arguments: Json) -> Result:
-    """What the tool answers, as a result. Where the way to the server can be mended, it is tried once more."""
+    """Return what the tool answers, as a result. Where the way to the server can be mended, try once more."""
     try:
         return await _call_once(server, ctx, name, arguments)
     except RpcError as error:
         if not await _mended(server, ctx, name, error):
-            raise _told(server, error) from error
+            raise _tool_error(server, error) from error
     try:
         return await _call_once(server, ctx, name, arguments)
     except RpcError as error:
-        raise _told(server, error) from error
+        raise _tool_error(server, error) from error
 
 
 async def _mended(server: "McpServer", ctx: ToolContext, name: str, error: RpcError) -> bool:
@@ -62,7 +62,7 @@ async def _call_once(server: "McpServer", ctx: ToolContext, name: str, arguments
     try:
         async with _Clock.running(server.call_seconds) as clock:
             ongoing = Ongoing(
-                progress=lambda told: _progress(ctx, told, clock),
+                progress=lambda params: _progress(ctx, params, clock),
                 elicit=lambda params: _asked(ctx, server.name, params, clock),
             )
             answer = await client.call(name, arguments, ongoing)
@@ -70,15 +70,15 @@ async def _call_once(server: "McpServer", ctx: ToolContext, name: str, arguments
         words = f"The MCP server {server.name} took longer than {server.call_seconds:g} seconds for {name}."
         raise ToolError(f"{words} Its `timeout` can be raised in the configuration.", "timeout") from None
     except RpcClosed as error:
-        said = client.link.last_words()
+        reason = client.link.stderr_tail()
         raise ToolError(
-            f"The MCP server {server.name} ended during the call{f': {said}' if said else ''}. "
+            f"The MCP server {server.name} ended during the call{f': {reason}' if reason else ''}. "
             "It is started again for the next call."
         ) from error
     return result_of(answer, tool_id(server.name, name))
 
 
-def _told(server: "McpServer", error: RpcError) -> ToolError:
+def _tool_error(server: "McpServer", error: RpcError) -> ToolError:
     problem = login_problem(server, error)
     if isinstance(problem, NeedsAuth) and not problem.scope:
         server.needs_login(problem)
@@ -87,11 +87,11 @@ def _told(server: "McpServer", error: RpcError) -> ToolError:
 
 @record(slots=True)
 class _Clock:
-    """The time a call has. It stands still while a person is asked."""
+    """The time a call has. It is paused while a person is asked."""
 
     limit: Deadline
     seconds: float
-    shown: float = 0.0
+    last_shown: float = 0.0
 
     @classmethod
     @asynccontextmanager
@@ -109,17 +109,17 @@ class _Clock:
 
     def may_show(self) -> bool:
         now = asyncio.get_running_loop().time()
-        if now - self.shown < SHOWN_EVERY:
+        if now - self.last_shown < SHOWN_EVERY:
             return False
-        self.shown = now
+        self.last_shown = now
         return True
 
 
-def _progress(ctx: ToolContext, told: Json, clock: _Clock) -> None:
+def _progress(ctx: ToolContext, params: Json, clock: _Clock) -> None:
     clock.restart()
     if clock.may_show():
-        shown = {key: told[key] for key in ("progress", "total") if isinstance(told.get(key), int | float)}
-        ctx.metadata(text_of(told.get("message"))[:200] or None, shown)
+        amounts = {key: params[key] for key in ("progress", "total") if isinstance(params.get(key), int | float)}
+        ctx.metadata(text_of(params.get("message"))[:200] or None, amounts)
 
 
 async def _asked(ctx: ToolContext, server: str, params: Json, clock: _Clock) -> Json:

@@ -15,10 +15,10 @@ def parameters_of(challenge: str) -> dict[str, str]:
 
 def missing_scope(challenge: str) -> str:
     """The scope that a login lacks; empty where something else is the matter."""
-    said = parameters_of(challenge)
-    scope = said.get("scope", "")
+    parameters = parameters_of(challenge)
+    scope = parameters.get("scope", "")
     is_scope = len(scope) <= LONGEST and _SCOPE.fullmatch(scope)
-    return scope if said.get("error") == "insufficient_scope" and is_scope else ""
+    return scope if parameters.get("error") == "insufficient_scope" and is_scope else ""
 
 
 def joined_scopes(*scopes: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ToolError
-from toolwright.mcp.client.link import Handlers, McpLink, soon
+from toolwright.mcp.client.link import Handlers, McpLink, keep
 from toolwright.mcp.protocol import (
     HANDSHAKE,
     INPUT_REQUIRED,
@@ -30,7 +30,7 @@ PAGES = 1000
 ENTRIES = 10_000
 """Entries of a list that are taken in."""
 ROUNDS = 10
-"""How often a server may ask for more in one call."""
+"""Times that a server may ask for more in one call."""
 WAIT = 0.2
 """Seconds before a call is repeated for a server that only wants time."""
 CAPABILITIES: Json = {"elicitation": {"form": {}}, "roots": {}}
@@ -46,7 +46,7 @@ async def decline(_: Json) -> Json:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Ongoing:
-    """A call that is under way: who hears of its progress, and who answers what the server asks meanwhile."""
+    """A call that is under way: takers of its progress, and of what the server asks meanwhile."""
 
     progress: Progress
     elicit: Elicit
@@ -54,7 +54,7 @@ class Ongoing:
 
 @record(slots=True, kw_only=True)
 class McpClient:
-    """One side of a conversation with a server. `changed` is told which list is out of date."""
+    """One side of a conversation with a server. `changed` is called with the list that is out of date."""
 
     root: Path
     changed: Callable[[str], None] = lambda _: None
@@ -91,39 +91,39 @@ class McpClient:
                 raise refusal from None
 
     async def _shake_hands(self) -> None:
-        said = await self.link.peer.request(
+        answer = await self.link.peer.request(
             "initialize",
             {"protocolVersion": HANDSHAKE[0], "capabilities": CAPABILITIES, "clientInfo": ourselves()},
         )
-        told = object_of(said)
-        version = text_of(told.get("protocolVersion"))
+        result = object_of(answer)
+        version = text_of(result.get("protocolVersion"))
         if version not in HANDSHAKE:
             raise RpcError(f"It speaks version {version or 'none'} of the protocol, which is not known here.")
         self.link.version = version
-        self._take(told)
+        self._take(result)
         await self.link.peer.notify("notifications/initialized")
         await self.link.listen()
 
     async def _discover(self) -> None:
         self.link.stateless, self.link.version = True, STATELESS
         try:
-            told = object_of(await self._request("server/discover", {}))
-            if STATELESS not in (told.get("supportedVersions") or ()):
+            result = object_of(await self._request("server/discover", {}))
+            if STATELESS not in (result.get("supportedVersions") or ()):
                 raise RpcError("It speaks no version of the protocol that is known here.")
         except RpcError:
             self.link.stateless, self.link.version = False, ""
             raise
-        self._take(told)
+        self._take(result)
         kinds = ("tools", "prompts", "resources")
         wanted = {
             f"{kind}ListChanged": True for kind in kinds if object_of(self.capabilities.get(kind)).get("listChanged")
         }
         if wanted:
-            soon(asyncio.create_task(self._subscribe(wanted)), self._tasks)
+            keep(asyncio.create_task(self._subscribe(wanted)), self._tasks)
 
-    def _take(self, told: Json) -> None:
-        self.capabilities = object_of(told.get("capabilities"))
-        self.instructions = text_of(told.get("instructions"))
+    def _take(self, result: Json) -> None:
+        self.capabilities = object_of(result.get("capabilities"))
+        self.instructions = text_of(result.get("instructions"))
 
     async def _subscribe(self, wanted: Json) -> None:
         """Hear of changes, as long as the server cares to tell; it may well not."""
@@ -147,21 +147,21 @@ class McpClient:
         """All `tools`, `prompts` or `resources`; none if the server has none of that kind."""
         if not self.offers(kind):
             return []
-        found: list[Json] = []
+        entries_read: list[Json] = []
         cursor: Any = None
         seen: set[str] = set()
         for _ in range(PAGES):
             page = object_of(await self._request(f"{kind}/list", {} if cursor is None else {"cursor": cursor}))
             entries = page.get(kind)
-            found += [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+            entries_read += [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
             cursor = page.get("nextCursor")
-            if not isinstance(cursor, str) or not cursor or cursor in seen or len(found) > ENTRIES:
+            if not isinstance(cursor, str) or not cursor or cursor in seen or len(entries_read) > ENTRIES:
                 break
             seen.add(cursor)
-        return found[:ENTRIES]
+        return entries_read[:ENTRIES]
 
     async def call(self, name: str, arguments: Json, ongoing: Ongoing) -> Json:
-        """What a tool answers, as the protocol has it."""
+        """Call a tool and return its answer, as the protocol has it."""
         return await self._with_rounds("tools/call", {"name": name, "arguments": arguments}, ongoing)
 
     async def read(self, uri: str) -> Json:
@@ -224,12 +224,12 @@ class McpClient:
         return next(reversed(self._ongoing.values())).elicit if self._ongoing else decline
 
     def _notified(self, method: str, params: Any) -> None:
-        told = object_of(params)
+        values = object_of(params)
         match method:
             case "notifications/progress":
-                token = told.get("progressToken")
+                token = values.get("progressToken")
                 if isinstance(token, str) and (ongoing := self._ongoing.get(token)):
-                    ongoing.progress(told)
+                    ongoing.progress(values)
             case "notifications/tools/list_changed":
                 self.changed("tools")
             case "notifications/prompts/list_changed":

@@ -1,4 +1,4 @@
-"""What a server's tool answers, as a result of ours: text, attachments, and a note for what cannot be shown."""
+"""Answers of a server's tool as results of ours: text, attachments, and a note for what cannot be shown."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from toolwright.mcp.protocol import object_of, text_of
 from toolwright.protocols.json_types import Json
 
 SHOWABLE = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"})
-"""What goes to a model as it is."""
+"""Types that go to a model as they are."""
 LARGEST = 10 * 1024 * 1024
 """Bytes that an attachment may have."""
 LEAVES = 200
@@ -38,15 +38,15 @@ def split(blocks: Sequence[Json]) -> tuple[list[str], list[Attachment]]:
     texts: list[str] = []
     attachments: list[Attachment] = []
     for block in blocks:
-        shown = _shown(block)
-        if isinstance(shown, Attachment):
-            attachments.append(shown)
-        elif shown:
-            texts.append(shown)
+        piece = _shown_block(block)
+        if isinstance(piece, Attachment):
+            attachments.append(piece)
+        elif piece:
+            texts.append(piece)
     return texts, attachments
 
 
-def _shown(block: Json) -> str | Attachment:
+def _shown_block(block: Json) -> str | Attachment:
     match block.get("type"):
         case "text":
             return text_of(block.get("text"))
@@ -91,7 +91,7 @@ def _mime(block: Json) -> str:
 
 
 def _repeats(texts: Sequence[str], structured: Any) -> bool:
-    """Whether the text says what the structured content says, as servers do for older clients."""
+    """Tell whether the text says what the structured content says, as servers do for older clients."""
     if any(_is_json(text, structured) for text in texts):
         return True
     leaves = list(islice(_leaves(structured), LEAVES + 1))
@@ -109,7 +109,7 @@ def _is_json(text: str, value: Any) -> bool:
 def _leaves(value: Any) -> Iterator[str]:
     """Everything in a value that is not a container, as text."""
     if isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(one)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(item)
     else:
         yield value if isinstance(value, str) else json.dumps(value)

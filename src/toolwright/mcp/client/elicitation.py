@@ -1,4 +1,4 @@
-"""What a server wants to know in mid-call, put to the person through the inbox."""
+"""Questions of servers in mid-call, put to the person through the inbox."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -27,11 +27,12 @@ async def elicit(ctx: ToolContext, server: str, params: Json) -> Json:
     fields = object_of(schema.get("properties"))
     if params.get("mode", "form") != "form" or len(fields) > FIELDS:
         return DECLINED
-    shown = [object_of(one) for one in fields.values()]
+    schemas = [object_of(one) for one in fields.values()]
     needed = schema.get("required") or ()
-    defaults = [_default(one, needed=name in needed) for name, one in zip(fields, shown, strict=True)]
+    defaults = [_default(one, needed=name in needed) for name, one in zip(fields, schemas, strict=True)]
     choices = [
-        _choice(server, message, name, one, default) for name, one, default in zip(fields, shown, defaults, strict=True)
+        _choice(server, message, name, one, default)
+        for name, one, default in zip(fields, schemas, defaults, strict=True)
     ]
     try:
         form = {"message": f"{server} asks: {message}", "requestedSchema": schema} if choices else {}
@@ -40,8 +41,8 @@ async def elicit(ctx: ToolContext, server: str, params: Json) -> Json:
         return DECLINED
     if not choices:
         return {"action": "accept", "content": {}} if answers[0] == [_YES] else DECLINED
-    given = [answer or default or () for answer, default in zip_longest(answers[: len(fields)], defaults)]
-    return _accepted(list(fields), shown, given)
+    filled = [answer or default or () for answer, default in zip_longest(answers[: len(fields)], defaults)]
+    return _accepted(list(fields), schemas, filled)
 
 
 def _choice(server: str, message: str, name: str, field: Json, default: tuple[str, ...] | None) -> Choice:
@@ -60,10 +61,10 @@ def _choice(server: str, message: str, name: str, field: Json, default: tuple[st
 
 def _default(field: Json, *, needed: bool) -> tuple[str, ...] | None:
     """The answer that the server has for who leaves a field out; None where it must be filled in."""
-    said = field.get("default")
-    if said is None:
+    default = field.get("default")
+    if default is None:
         return None if needed else ()
-    values = said if field.get("type") == "array" and isinstance(said, list) else [said]
+    values = default if field.get("type") == "array" and isinstance(default, list) else [default]
     options = _values(field)
     labels = [label for one in values for label, value in options or [(_plain(one), one)] if value == one]
     return tuple(labels) if len(labels) == len(values) and all(labels) else None
@@ -105,22 +106,22 @@ def _values(field: Json) -> list[tuple[str, Any]]:
 
 def _accepted(names: Sequence[str], fields: Sequence[Json], answers: Sequence[Sequence[str]]) -> Json:
     content: Json = {}
-    for name, field, said in zip(names, fields, answers, strict=False):
-        if not said:
+    for name, field, chosen in zip(names, fields, answers, strict=False):
+        if not chosen:
             continue
         try:
-            content[name] = _value(field, said)
+            content[name] = _value(field, chosen)
         except ValueError:
             return DECLINED
     return {"action": "accept", "content": content}
 
 
-def _value(field: Json, said: Sequence[str]) -> Any:
-    """What was said as the type that the field has; ValueError if it is none of that."""
+def _value(field: Json, answers: Sequence[str]) -> Any:
+    """Return the answers as the type that the field has; ValueError if they are none of that."""
     known = dict(_values(field))
     if field.get("type") == "array":
-        return [known.get(one, one) for one in said]
-    text = said[0]
+        return [known.get(one, one) for one in answers]
+    text = answers[0]
     if text in known:
         return known[text]
     match field.get("type"):

@@ -12,7 +12,7 @@ from toolwright.protocols.json_types import Json
 from toolwright.protocols.jsonrpc import MCP, Peer
 
 
-class Ends:
+class LinkPipes:
     """The peer at one end, we at the other."""
 
     def __init__(self, peer: Peer, reader: StreamReader, writer: StreamWriter) -> None:
@@ -20,10 +20,10 @@ class Ends:
         self._reader, self._writer = reader, writer
 
     @classmethod
-    async def open(cls, handlers: Handlers) -> "Ends":
-        one, other = socket.socketpair()
-        theirs = await open_connection(sock=one)
-        reader, writer = await open_connection(sock=other)
+    async def open(cls, handlers: Handlers) -> "LinkPipes":
+        theirs_end, ours_end = socket.socketpair()
+        theirs = await open_connection(sock=theirs_end)
+        reader, writer = await open_connection(sock=ours_end)
         peer = Peer(*theirs, MCP, answer=handlers.answer, notified=handlers.notified, largest=LARGEST)
         peer.start()
         return cls(peer, reader, writer)
@@ -34,17 +34,17 @@ class Ends:
             for line in frames.feed(data):
                 yield json.loads(line)
 
-    def put(self, message: Any) -> None:
+    def send_nowait(self, message: Any) -> None:
         if message is not None and not self._writer.is_closing():
             self._writer.write(json.dumps(message).encode() + b"\n")
 
-    async def give(self, message: Any) -> None:
+    async def send(self, message: Any) -> None:
         """The same, waiting while the peer is slow to take it."""
-        self.put(message)
+        self.send_nowait(message)
         if not self._writer.is_closing():
             await self._writer.drain()
 
-    def hang_up(self) -> None:
+    def send_eof(self) -> None:
         """Let the peer know that no more will come, after what was put."""
         if not self._writer.is_closing() and self._writer.can_write_eof():
             self._writer.write_eof()

@@ -1,4 +1,4 @@
-"""What a server had when it was last asked, so that its tools are known before it has been started."""
+"""Lists of a server as it last gave them, so that its tools are known before it has been started."""
 
 import hashlib
 import json
@@ -18,36 +18,36 @@ LARGEST = 4_000_000
 
 
 @record(frozen=True, slots=True)
-class Known:
+class KnownLists:
     """A file with the lists of one server as it is configured now; another configuration is another file."""
 
     path: Path
 
     @classmethod
-    def of(cls, cache: Path, name: str, said: McpSettings, directory: Path) -> "Known":
-        marks: list[Any] = [name, list(said.command), said.url, said.cwd, str(directory)]
-        marks += [sorted(said.environment.items()), sorted(said.headers.items())]
+    def of(cls, cache: Path, name: str, settings: McpSettings, directory: Path) -> "KnownLists":
+        marks: list[Any] = [name, list(settings.command), settings.url, settings.cwd, str(directory)]
+        marks += [sorted(settings.environment.items()), sorted(settings.headers.items())]
         digest = hashlib.sha256(json.dumps(marks).encode("utf-8", "surrogatepass")).hexdigest()
         return cls(cache / "mcp" / f"{digest[:32]}.json")
 
     def read(self, kind: str) -> list[Json]:
-        """The tools, prompts or resources there were; none if nobody knows."""
+        """Return the tools, prompts or resources there were; none if not known."""
         try:
-            said = object_of(read_json(read_private(self.path) or "{}")).get(kind)
+            entries = object_of(read_json(read_private(self.path) or "{}")).get(kind)
         except (ValueError, ConfigError):
             return []
-        return [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
+        return [one for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
 
     def write(self, lists: dict[str, Any]) -> None:
         text = json.dumps(lists)
-        if len(text) > LARGEST or text == self._text():
+        if len(text) > LARGEST or text == self._stored_text():
             return
         try:
             update(self.path, lambda _: text)
         except ConfigError:
             return  # a cache that cannot be written is no cache
 
-    def _text(self) -> str:
+    def _stored_text(self) -> str:
         try:
             return read_private(self.path)
         except ConfigError:

@@ -16,7 +16,7 @@ LARGEST = 32 * 1024 * 1024
 
 @record(frozen=True, slots=True, kw_only=True)
 class Handlers:
-    """Who takes what a server says by itself."""
+    """Takers of what a server sends by itself."""
 
     answer: Answer
     notified: Notified
@@ -27,12 +27,12 @@ class McpLink(Protocol):
 
     peer: Peer
     stateless: bool
-    """Whether the newer family is spoken; set once that is known."""
+    """True if the newer family is spoken; set once that is known."""
     version: str
     """The version that was agreed on; empty before."""
 
-    def last_words(self) -> str:
-        """What the server said last before it ended, as far as anybody heard it."""
+    def stderr_tail(self) -> str:
+        """Return the end of the server's stderr, as far as it was read."""
         ...
 
     async def listen(self) -> None:
@@ -52,7 +52,7 @@ class NeedsAuth(ToolError):
         super().__init__(f"The MCP server {server} needs {needs}. Run tw mcp auth {server}{option}.", "denied")
 
 
-def soon(task: "asyncio.Task[T]", tasks: "set[asyncio.Task[T]]") -> None:
+def keep(task: "asyncio.Task[T]", tasks: "set[asyncio.Task[T]]") -> None:
     """Hold on to a task until it is done, which the event loop does not."""
     tasks.add(task)
     task.add_done_callback(tasks.discard)

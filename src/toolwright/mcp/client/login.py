@@ -20,7 +20,7 @@ from toolwright.mcp.client.oauth import (
     redeem,
     renew,
 )
-from toolwright.mcp.client.tokens import FILE, Grant, Grants
+from toolwright.mcp.client.tokens import FILE, Grants, LoginGrant
 from toolwright.mcp.protocol import object_of, text_of
 from toolwright.protocols.jsonrpc import RpcError
 from toolwright.record import record
@@ -51,12 +51,12 @@ class Login:
     def of(cls, server: "McpServer") -> "Login":
         return cls(server.name, server.said.url, Grants(server.around.data / FILE))
 
-    def grant(self) -> Grant | None:
+    def grant(self) -> LoginGrant | None:
         """The login there is."""
         return self.grants.of(self.server, self.url)
 
     async def token(self) -> str:
-        """The token as it stands; empty if nobody is logged in."""
+        """Return the stored token; empty without a login."""
         grant = self.grant()
         if grant is None:
             return ""
@@ -69,7 +69,7 @@ class Login:
         grant = self.grant()
         return grant is not None and bool(grant.refresh_token) and await self._renewed(grant) is not None
 
-    async def _renewed(self, old: Grant) -> Grant | None:
+    async def _renewed(self, old: LoginGrant) -> LoginGrant | None:
         """The login with new tokens; another process may have renewed it already."""
         import httpx2
 
@@ -86,13 +86,13 @@ class Login:
 
 
 def login_problem(server: "McpServer", error: RpcError) -> ToolError | None:
-    """What a login has to do with an error of the server: there is none, or it lacks a scope."""
-    told = object_of(error.data)
+    """Return the problem if an error of the server is about its login: there is none, or it lacks a scope."""
+    data = object_of(error.data)
     if server.type != "remote" or server.said.oauth is False:
         return None
-    if told.get("status") == UNAUTHORISED:
+    if data.get("status") == UNAUTHORISED:
         return NeedsAuth(server.name)
-    if not (scope := text_of(told.get("scope"))):
+    if not (scope := text_of(data.get("scope"))):
         return None
     grant = Login.of(server).grant()
     if grant is not None and grant.covers(scope):
@@ -113,19 +113,19 @@ class Guide(Protocol):
         ...
 
     async def entered(self, complaint: str) -> str:
-        """What the person enters, told what was wrong with it last; never returns where nothing can be entered."""
+        """Return what the person enters after a complaint about the last; wait where nothing can be entered."""
         ...
 
 
-async def log_in(server: "McpServer", guide: Guide, scope: str = "", *, tunnel: bool = False) -> Grant:
+async def log_in(server: "McpServer", guide: Guide, scope: str = "", *, tunnel: bool = False) -> LoginGrant:
     """Have the person log in in the browser, and keep what comes of it. LoginFailed says what went wrong.
 
     The browser comes back by itself where it runs on this machine. From another one, the person can enter the address
     that it was sent back to.
     """
-    said, url = object_of(server.said.oauth), server.said.url
-    redirect = text_of(said.get("redirectUri"))
-    port = urlsplit(redirect).port if redirect else said.get("callbackPort", PORT)
+    oauth, url = object_of(server.said.oauth), server.said.url
+    redirect = text_of(oauth.get("redirectUri"))
+    port = urlsplit(redirect).port if redirect else oauth.get("callbackPort", PORT)
     redirect = redirect or f"http://127.0.0.1:{port}{PATH}"
     import httpx2
 
@@ -133,8 +133,8 @@ async def log_in(server: "McpServer", guide: Guide, scope: str = "", *, tunnel: 
         back = Callback(port or PORT, urlsplit(redirect).path, tunnel=tunnel)
         async with _client(url) as http, back as callback:
             issuer = await find_issuer(http, url)
-            grant = await known_as(http, issuer, url, said, redirect)
-            asked = ask_for(issuer, grant, redirect, scope or text_of(said.get("scope")) or issuer.scope)
+            grant = await known_as(http, issuer, url, oauth, redirect)
+            asked = ask_for(issuer, grant, redirect, scope or text_of(oauth.get("scope")) or issuer.scope)
             async with time_limit(PATIENCE):
                 await guide.show(asked.address)
                 answer = await _first_answer(callback, guide)
@@ -153,7 +153,7 @@ async def log_in(server: "McpServer", guide: Guide, scope: str = "", *, tunnel: 
 
 
 async def _first_answer(callback: Callback, guide: Guide) -> dict[str, str]:
-    """What the browser brings or the person enters, whichever comes first."""
+    """Return what the browser brings or the person enters, whichever comes first."""
     entering = asyncio.create_task(_entered(guide))
     try:
         await asyncio.wait([callback.answered, entering], return_when=asyncio.FIRST_COMPLETED)

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from toolwright.errors import ToolError
 from toolwright.mcp.client.challenges import parameters_of
-from toolwright.mcp.client.tokens import Grant
+from toolwright.mcp.client.tokens import LoginGrant
 from toolwright.mcp.protocol import object_of, text_of
 from toolwright.protocols.json_text import read_json
 from toolwright.protocols.json_types import Json
@@ -39,19 +39,19 @@ class LoginFailed(ToolError):
 
 @record(frozen=True, slots=True, kw_only=True)
 class Issuer:
-    """Who logs people in for a server."""
+    """The login server of an MCP server."""
 
     issuer: str
     authorization_endpoint: str
     token_endpoint: str
     registration_endpoint: str = ""
     says_who: bool = False
-    """Whether it names itself when it sends the person back."""
+    """True if it names itself when it sends the person back."""
     takes_documents: bool = False
-    """Whether a client may be known by the address of a document about it."""
+    """True if a client may be known by the address of a document about it."""
     auth_methods: tuple[str, ...] = ("client_secret_basic",)
     scope: str = ""
-    """What the server says is needed."""
+    """Scope that the server says is needed."""
 
 
 async def find_issuer(http: "httpx2.AsyncClient", url: str) -> Issuer:
@@ -60,24 +60,24 @@ async def find_issuer(http: "httpx2.AsyncClient", url: str) -> Issuer:
     about = await _about_resource(http, url, challenge.get("resource_metadata", ""))
     servers = about.get("authorization_servers")
     named = text_of(servers[0]) if isinstance(servers, list) and servers else ""
-    said = await _about_issuer(http, named or _origin(url), url, required=bool(named))
+    login_server = await _about_issuer(http, named or _origin(url), url, required=bool(named))
     listed = about.get("scopes_supported")
     scope = " ".join(map(text_of, listed)) if isinstance(listed, list) else ""
-    return replace(said, scope=challenge.get("scope") or scope)
+    return replace(login_server, scope=challenge.get("scope") or scope)
 
 
 async def _challenge(http: "httpx2.AsyncClient", url: str) -> Mapping[str, str]:
-    """What the server says when it refuses a request without a login."""
+    """Return what the server says when it refuses a request without a login."""
     body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     headers = {"accept": "application/json, text/event-stream"}
     async with http.stream("POST", url, json=body, headers=headers) as response:
         return parameters_of(response.headers.get("www-authenticate", ""))
 
 
-async def _about_resource(http: "httpx2.AsyncClient", url: str, told: str) -> Json:
+async def _about_resource(http: "httpx2.AsyncClient", url: str, named: str) -> Json:
     origin, path = _origin(url), urlsplit(url).path.rstrip("/")
     well_known = f"{origin}/.well-known/oauth-protected-resource"
-    places = [told] if told else list(dict.fromkeys((f"{well_known}{path}", well_known)))
+    places = [named] if named else list(dict.fromkeys((f"{well_known}{path}", well_known)))
     for place in places:
         about = await _fetched(http, _safe(place, url))
         if about is None:
@@ -96,9 +96,9 @@ async def _about_issuer(http: "httpx2.AsyncClient", issuer: str, url: str, *, re
     places = [f"{origin}/.well-known/{kind}{path}" for kind in kinds]
     places += [f"{issuer.rstrip('/')}/.well-known/openid-configuration"] if path else []
     for place in places:
-        said = await _fetched(http, place)
-        if said is not None:
-            return _issuer(said, issuer, url)
+        metadata = await _fetched(http, place)
+        if metadata is not None:
+            return _issuer(metadata, issuer, url)
     if required:
         raise LoginFailed(f"{issuer} does not say how people log in there.")
     # As the first version of the protocol had it: the server itself, at the usual places.
@@ -110,21 +110,21 @@ async def _about_issuer(http: "httpx2.AsyncClient", issuer: str, url: str, *, re
     )
 
 
-def _issuer(said: Json, asked: str, url: str) -> Issuer:
-    issuer = text_of(said.get("issuer"))
+def _issuer(metadata: Json, asked: str, url: str) -> Issuer:
+    issuer = text_of(metadata.get("issuer"))
     if issuer.rstrip("/") != asked.rstrip("/"):
         raise LoginFailed(f"{asked} says that it is {issuer or 'nobody'}. Nobody was logged in.")
-    methods = said.get("code_challenge_methods_supported")
+    methods = metadata.get("code_challenge_methods_supported")
     if not isinstance(methods, list) or "S256" not in methods:
         raise LoginFailed(f"{asked} does not support PKCE with S256, without which a login can be stolen.")
-    auth = said.get("token_endpoint_auth_methods_supported")
+    auth = metadata.get("token_endpoint_auth_methods_supported")
     return Issuer(
         issuer=issuer,
-        authorization_endpoint=_safe(text_of(said.get("authorization_endpoint")), url),
-        token_endpoint=_safe(text_of(said.get("token_endpoint")), url),
-        registration_endpoint=text_of(said.get("registration_endpoint")),
-        says_who=said.get("authorization_response_iss_parameter_supported") is True,
-        takes_documents=said.get("client_id_metadata_document_supported") is True,
+        authorization_endpoint=_safe(text_of(metadata.get("authorization_endpoint")), url),
+        token_endpoint=_safe(text_of(metadata.get("token_endpoint")), url),
+        registration_endpoint=text_of(metadata.get("registration_endpoint")),
+        says_who=metadata.get("authorization_response_iss_parameter_supported") is True,
+        takes_documents=metadata.get("client_id_metadata_document_supported") is True,
         auth_methods=tuple(map(text_of, auth)) if isinstance(auth, list) else ("client_secret_basic",),
     )
 
@@ -132,14 +132,14 @@ def _issuer(said: Json, asked: str, url: str) -> Issuer:
 # Who we are.
 
 
-async def known_as(http: "httpx2.AsyncClient", issuer: Issuer, url: str, said: Json, redirect: str) -> Grant:
+async def known_as(http: "httpx2.AsyncClient", issuer: Issuer, url: str, oauth: Json, redirect: str) -> LoginGrant:
     """Ourselves at the issuer: registered by hand, by a document about us, or now."""
-    grant = Grant(url=url, issuer=issuer.issuer, token_endpoint=issuer.token_endpoint, client_id="")
-    if client_id := text_of(said.get("clientId")):
-        secret = text_of(said.get("clientSecret"))
+    grant = LoginGrant(url=url, issuer=issuer.issuer, token_endpoint=issuer.token_endpoint, client_id="")
+    if client_id := text_of(oauth.get("clientId")):
+        secret = text_of(oauth.get("clientSecret"))
         method = _method(issuer) if secret else "none"
         return replace(grant, client_id=client_id, client_secret=secret, auth_method=method)
-    if (document := text_of(said.get("clientMetadataUrl"))) and issuer.takes_documents:
+    if (document := text_of(oauth.get("clientMetadataUrl"))) and issuer.takes_documents:
         return replace(grant, client_id=document)
     if not issuer.registration_endpoint:
         raise LoginFailed(f"{issuer.issuer} registers no clients by itself. Register one, and set `oauth.clientId`.")
@@ -151,12 +151,12 @@ async def known_as(http: "httpx2.AsyncClient", issuer: Issuer, url: str, said: J
         "token_endpoint_auth_method": "none",
     }
     answer = await http.post(_safe(issuer.registration_endpoint, url), json=about)
-    made = _json(answer.content)
-    if answer.status_code >= 300 or not text_of(made.get("client_id")):
-        raise LoginFailed(f"{issuer.issuer} did not register us: {_why(answer.status_code, made)}.")
-    secret = text_of(made.get("client_secret"))
-    method = text_of(made.get("token_endpoint_auth_method")) or (_method(issuer) if secret else "none")
-    return replace(grant, client_id=text_of(made["client_id"]), client_secret=secret, auth_method=method)
+    registered = _json(answer.content)
+    if answer.status_code >= 300 or not text_of(registered.get("client_id")):
+        raise LoginFailed(f"{issuer.issuer} did not register us: {_why(answer.status_code, registered)}.")
+    secret = text_of(registered.get("client_secret"))
+    method = text_of(registered.get("token_endpoint_auth_method")) or (_method(issuer) if secret else "none")
+    return replace(grant, client_id=text_of(registered["client_id"]), client_secret=secret, auth_method=method)
 
 
 def _method(issuer: Issuer) -> str:
@@ -177,7 +177,7 @@ class LoginUnderWay:
     scope: str
 
 
-def ask_for(issuer: Issuer, grant: Grant, redirect: str, scope: str) -> LoginUnderWay:
+def ask_for(issuer: Issuer, grant: LoginGrant, redirect: str, scope: str) -> LoginUnderWay:
     verifier, state = secrets.token_urlsafe(48), secrets.token_hex(32)
     digest = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
     query = {
@@ -208,9 +208,11 @@ def code_from(answer: Mapping[str, str], asked: LoginUnderWay, issuer: Issuer) -
     """The code with which the person was sent back; LoginFailed if it is not ours or not from the issuer."""
     if not secrets.compare_digest(answer.get("state", "").encode(), asked.state.encode()):
         raise LoginFailed("The answer belongs to another login. Try again.")
-    said = answer.get("iss")
-    if (said is None and issuer.says_who) or (said is not None and said != issuer.issuer):
-        raise LoginFailed(f"The answer is from {said or 'nobody'}, not from {issuer.issuer}. Nobody was logged in.")
+    issued_by = answer.get("iss")
+    if (issued_by is None and issuer.says_who) or (issued_by is not None and issued_by != issuer.issuer):
+        raise LoginFailed(
+            f"The answer is from {issued_by or 'nobody'}, not from {issuer.issuer}. Nobody was logged in."
+        )
     if "error" in answer:
         raise LoginFailed(f"{issuer.issuer} refused: {answer.get('error_description') or answer['error']}.")
     if not answer.get("code"):
@@ -218,7 +220,7 @@ def code_from(answer: Mapping[str, str], asked: LoginUnderWay, issuer: Issuer) -
     return answer["code"]
 
 
-async def redeem(http: "httpx2.AsyncClient", grant: Grant, code: str, asked: LoginUnderWay) -> Grant:
+async def redeem(http: "httpx2.AsyncClient", grant: LoginGrant, code: str, asked: LoginUnderWay) -> LoginGrant:
     """The tokens for a code. A server that does not say for what they are good has granted what was asked for."""
     form = {
         "grant_type": "authorization_code",
@@ -229,12 +231,12 @@ async def redeem(http: "httpx2.AsyncClient", grant: Grant, code: str, asked: Log
     return await _tokens(http, replace(grant, scope=asked.scope), form)
 
 
-async def renew(http: "httpx2.AsyncClient", grant: Grant) -> Grant:
+async def renew(http: "httpx2.AsyncClient", grant: LoginGrant) -> LoginGrant:
     """New tokens for old."""
     return await _tokens(http, grant, {"grant_type": "refresh_token", "refresh_token": grant.refresh_token})
 
 
-async def _tokens(http: "httpx2.AsyncClient", grant: Grant, form: dict[str, str]) -> Grant:
+async def _tokens(http: "httpx2.AsyncClient", grant: LoginGrant, form: dict[str, str]) -> LoginGrant:
     form |= {"client_id": grant.client_id, "resource": grant.url}
     headers = {"accept": "application/json"}
     if grant.auth_method == "client_secret_post":
@@ -243,17 +245,17 @@ async def _tokens(http: "httpx2.AsyncClient", grant: Grant, form: dict[str, str]
         pair = f"{grant.client_id}:{grant.client_secret}".encode()
         headers["authorization"] = f"Basic {base64.b64encode(pair).decode()}"
     answer = await http.post(_safe(grant.token_endpoint, grant.url), data=form, headers=headers)
-    said = _json(answer.content)
-    token = text_of(said.get("access_token"))
-    if answer.status_code >= 300 or not token or text_of(said.get("token_type")).lower() not in ("bearer", ""):
-        raise LoginFailed(f"{grant.issuer} gave no token: {_why(answer.status_code, said)}.")
-    lasts = said.get("expires_in")
+    tokens = _json(answer.content)
+    token = text_of(tokens.get("access_token"))
+    if answer.status_code >= 300 or not token or text_of(tokens.get("token_type")).lower() not in ("bearer", ""):
+        raise LoginFailed(f"{grant.issuer} gave no token: {_why(answer.status_code, tokens)}.")
+    lasts = tokens.get("expires_in")
     return replace(
         grant,
         access_token=token,
-        refresh_token=text_of(said.get("refresh_token")) or grant.refresh_token,
+        refresh_token=text_of(tokens.get("refresh_token")) or grant.refresh_token,
         expires=time.time() + lasts if isinstance(lasts, int | float) else 0.0,
-        scope=text_of(said.get("scope")) or grant.scope,
+        scope=text_of(tokens.get("scope")) or grant.scope,
     )
 
 
@@ -274,7 +276,7 @@ def _safe(address: str, server: str) -> str:
 
 
 def _covers(resource: str, url: str) -> bool:
-    """Whether a resource is the server, or what the server is a part of."""
+    """Tell whether a resource is the server, or something that the server is a part of."""
     path = urlsplit(resource).path.rstrip("/")
     there = urlsplit(url).path.rstrip("/")
     return _origin(resource) == _origin(url) and (there == path or there.startswith(f"{path}/"))
@@ -299,8 +301,8 @@ def _json(data: bytes) -> Json:
         return {}
 
 
-def _why(status: int, said: Json) -> Any:
-    return text_of(said.get("error_description")) or text_of(said.get("error")) or f"it answered {status}"
+def _why(status: int, answer: Json) -> Any:
+    return text_of(answer.get("error_description")) or text_of(answer.get("error")) or f"it answered {status}"
 
 
 def _origin(url: str) -> str:

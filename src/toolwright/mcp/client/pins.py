@@ -15,7 +15,7 @@ from toolwright.text.diff import unified
 
 FOLDER = "mcp-tools"
 PARTS = ("description", "title", "inputSchema", "annotations")
-"""What a model, a check or a rule goes by."""
+"""Parts of a tool that a model, a check or a rule goes by."""
 
 
 @record(frozen=True, slots=True)
@@ -40,17 +40,17 @@ class Pins:
         self._remember({**(self._seen() or {}), **{text_of(tool.get("name")): _pinned(tool) for tool in tools}})
 
     def difference(self, tool: Json) -> str:
-        """What is another at a tool, as a difference of texts."""
+        """Return how a tool has changed, as a difference of texts."""
         name = text_of(tool.get("name"))
-        return unified(name, _shown((self._seen() or {}).get(name, {})), _shown(_pinned(tool)))
+        return unified(name, _pinned_text((self._seen() or {}).get(name, {})), _pinned_text(_pinned(tool)))
 
     def _seen(self) -> dict[str, Json] | None:
         """The tools as they were; None where that can no longer be read, so that all of them have to be looked at."""
         try:
-            said = object_of(read_json(read_private(self.path) or "{}"))
+            stored = object_of(read_json(read_private(self.path) or "{}"))
         except (ValueError, ConfigError):
             return None
-        return {name: object_of(one) for name, one in said.items()}
+        return {name: object_of(one) for name, one in stored.items()}
 
     def _remember(self, seen: dict[str, Json]) -> None:
         update(self.path, lambda _: json.dumps(seen))
@@ -60,7 +60,7 @@ def _pinned(tool: Json) -> Json:
     return {part: tool[part] for part in PARTS if tool.get(part) is not None}
 
 
-def _shown(pinned: Json) -> str:
+def _pinned_text(pinned: Json) -> str:
     texts = [text_of(pinned.get("title")), text_of(pinned.get("description"))]
     rest = {part: pinned[part] for part in ("inputSchema", "annotations") if part in pinned}
     return "\n".join([*filter(None, texts), json.dumps(rest, indent=2, ensure_ascii=False)]) + "\n"

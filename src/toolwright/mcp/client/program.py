@@ -27,7 +27,7 @@ class ProgramLink:
         speech = Speech(dialect=MCP, answer=handlers.answer, notified=handlers.notified, largest=LARGEST)
         return cls(await SpokenProgram.start(scopes, argv, cwd=cwd, env=env, speech=speech))
 
-    def last_words(self) -> str:
+    def stderr_tail(self) -> str:
         return self._program.last_line()
 
     async def listen(self) -> None:
@@ -37,6 +37,6 @@ class ProgramLink:
         await self._program.close()
 
     async def died(self) -> str:
-        """How the program ended, in words; for one whose pipes are closed."""
+        """Return in words how the program ended, once its pipes are closed."""
         how = await self._program.how_it_ended()
         return f"it {how}" if how else "it closed its output"

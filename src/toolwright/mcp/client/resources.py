@@ -34,11 +34,11 @@ def resource_tools(servers: "Servers") -> list[Tool]:
     ) -> Result:
         """Lists the resources that the connected MCP servers have, with the address of each."""
         chosen = [_server(servers, server)] if server else list(servers.by_name.values())
-        shown: list[str] = []
-        for one in chosen:
-            await ctx.ask("read", f"mcp:{one.name}:*")
-            shown += _lines(one)
-        return Result("\n".join(shown) or "There are no resources.", title=f"{len(shown)} resources")
+        rows: list[str] = []
+        for each in chosen:
+            await ctx.ask("read", f"mcp:{each.name}:*")
+            rows += _lines(each)
+        return Result("\n".join(rows) or "There are no resources.", title=f"{len(rows)} resources")
 
     @tool(id=READ, permission="read", asks=True, offered=offered, untrusted=True)
     async def reading(
@@ -47,9 +47,9 @@ def resource_tools(servers: "Servers") -> list[Tool]:
         uri: Annotated[str, "Its address, as list_mcp_resources shows it"],
     ) -> Result:
         """Reads one resource of an MCP server."""
-        one = _server(servers, server)
-        await ctx.ask("read", f"mcp:{one.name}:{uri}")
-        return await _read(one, uri)
+        owner = _server(servers, server)
+        await ctx.ask("read", f"mcp:{owner.name}:{uri}")
+        return await _read(owner, uri)
 
     return [listing, reading]
 
@@ -58,15 +58,15 @@ async def mentioned_resources(servers: "Servers", session: "Session", text: str)
     """The resources that a prompt mentions, read under the rules of the session."""
     from toolwright.session.prompt import mentioned
 
-    found: list[Attached] = []
+    attached: list[Attached] = []
     for name in mentioned(text)[:MENTIONS]:
         server_name, _, uri = name.partition(":")
         server = next((one for one in servers.by_name.values() if sanitised(one.name) == sanitised(server_name)), None)
         if server is None or not uri or not server.enabled:
             continue
         result = await session.call(READ, server=server.name, uri=uri)
-        found += _attached(name, result)
-    return found
+        attached += _attached(name, result)
+    return attached
 
 
 async def _read(server: "McpServer", uri: str) -> Result:
@@ -76,14 +76,14 @@ async def _read(server: "McpServer", uri: str) -> Result:
     except (RpcError, RpcClosed) as error:
         raise ToolError(f"The MCP server {server.name} could not read {uri}: {error}", "not_found") from error
     contents = answer.get("contents")
-    shown = [resource(object_of(one)) for one in contents] if isinstance(contents, list) else []
-    texts = [one for one in shown if isinstance(one, str)]
-    attachments = tuple(one for one in shown if isinstance(one, Attachment))
+    pieces = [resource(object_of(one)) for one in contents] if isinstance(contents, list) else []
+    texts = [one for one in pieces if isinstance(one, str)]
+    attachments = tuple(one for one in pieces if isinstance(one, Attachment))
     return Result("\n\n".join(texts), title=uri, attachments=attachments)
 
 
 def _attached(name: str, result: Result) -> "Sequence[Attached]":
-    """What was read as files of the prompt; what could not be read as the reason why."""
+    """Return what was read as files of the prompt; what could not be read as the reason why."""
     from toolwright.session.prompt import Attached
 
     files = [Attached(url=one.url, mime=one.mime, filename=one.filename or name) for one in result.attachments]
@@ -101,6 +101,6 @@ def _server(servers: "Servers", name: str) -> "McpServer":
 
 
 def _lines(server: "McpServer") -> Iterator[str]:
-    for one in server.lists["resources"]:
-        about = text_of(one.get("description")) or text_of(one.get("title")) or text_of(one.get("name"))
-        yield f"{server.name}  {text_of(one.get('uri'))}  {about[:200]}".rstrip()
+    for entry in server.lists["resources"]:
+        about = text_of(entry.get("description")) or text_of(entry.get("title")) or text_of(entry.get("name"))
+        yield f"{server.name}  {text_of(entry.get('uri'))}  {about[:200]}".rstrip()

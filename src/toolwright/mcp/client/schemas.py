@@ -1,4 +1,4 @@
-"""Whether a schema that comes from outside has the form of one: what a provider would refuse is found here."""
+"""Checks that a schema from outside has the form of one: what a provider would refuse is found here."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ DEEPEST = 40
 
 
 def problem_with(schema: Any, where: str = "its schema", depth: int = 0) -> str:
-    """What is wrong with the form of a schema, anywhere in it; empty if nothing is."""
+    """Return what is wrong with the form of a schema, anywhere in it; empty if nothing is."""
     if isinstance(schema, bool) and depth:
         return ""
     if not isinstance(schema, Mapping):
@@ -57,8 +57,8 @@ def _below(schema: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
         yield from ((keyword, one) for one in schema.get(keyword, ()))
     for keyword in _SINGLE:
         if keyword in schema:
-            found = schema[keyword]
-            yield from ((keyword, one) for one in (found if isinstance(found, list) else [found]))
+            value = schema[keyword]
+            yield from ((keyword, one) for one in (value if isinstance(value, list) else [value]))
 
 
 def _is_number(value: Any) -> bool:

@@ -12,8 +12,8 @@ from toolwright.definition import Result, Tool, ToolContext
 from toolwright.errors import Kind, ToolError
 from toolwright.mcp.client.calling import call_tool
 from toolwright.mcp.client.client import McpClient
-from toolwright.mcp.client.known import Known
-from toolwright.mcp.client.link import NeedsAuth, soon
+from toolwright.mcp.client.known import KnownLists
+from toolwright.mcp.client.link import NeedsAuth, keep
 from toolwright.mcp.client.login import login_problem
 from toolwright.mcp.client.opening import open_client
 from toolwright.mcp.client.pins import FOLDER, Pins
@@ -43,7 +43,7 @@ KINDS = ("tools", "prompts", "resources")
 
 
 class ServerHome(Protocol):
-    """What a server needs of the workspace."""
+    """The workspace as a server needs it."""
 
     directory: Path
 
@@ -55,27 +55,27 @@ class ServerHome(Protocol):
 
 @record(frozen=True, slots=True, kw_only=True)
 class SharedByServers:
-    """What all servers of a workspace share."""
+    """Things that all servers of a workspace share."""
 
     home: ServerHome
     cache: Path
     environment: Mapping[str, str]
-    """What programs get to see of ours."""
+    """Environment of programs, as far as they may see ours."""
     data: Path
     timeout: int | None
     """Milliseconds for calls of servers that say nothing themselves."""
 
 
 class McpServer:
-    """A server by its name. `offered` is told when its tools are others than before."""
+    """A server by its name. `offered` is called when its tools have changed."""
 
     def __init__(
-        self, name: str, said: McpSettings, around: SharedByServers, offered: "Callable[[McpServer], None]"
+        self, name: str, settings: McpSettings, around: SharedByServers, offered: "Callable[[McpServer], None]"
     ) -> None:
         self.name = name
-        self.said = said
+        self.said = settings
         self.around = around
-        self.status: Status = "idle" if said.enabled else "disabled"
+        self.status: Status = "idle" if settings.enabled else "disabled"
         self.error = ""
         """Why it failed."""
         self.kind: Kind = "missing"
@@ -89,7 +89,7 @@ class McpServer:
         self.lists: dict[str, list[Json]] = {kind: [] for kind in KINDS}
         self.instructions = ""
         self._offered = offered
-        self._known = Known.of(around.cache, name, said, around.home.directory)
+        self._known = KnownLists.of(around.cache, name, settings, around.home.directory)
         self.pins = Pins(around.data / FOLDER / self._known.path.name)
         self._client: McpClient | None = None
         self._connecting: asyncio.Task[None] | None = None
@@ -199,7 +199,7 @@ class McpServer:
         """Close a connection to its end, also if whoever wants it closed is stopped meanwhile."""
         if hasattr(client, "link"):
             ending = asyncio.create_task(client.close())
-            soon(ending, self._ending)
+            keep(ending, self._ending)
             await asyncio.shield(ending)
 
     def _living(self) -> McpClient | None:
@@ -208,7 +208,7 @@ class McpServer:
     # Connecting.
 
     async def _connect(self) -> None:
-        """Start the server and learn what it has. How that went stands in `status` and `error`."""
+        """Start the server and list what it has; `status` and `error` say how that went."""
         try:
             await self.drop()
             client = await self._started()
@@ -220,7 +220,7 @@ class McpServer:
         else:
             self._client = client
             self.status, self.error, self.instructions = "connected", "", client.instructions
-            soon(asyncio.create_task(self._watch(client)), self._tasks)
+            keep(asyncio.create_task(self._watch(client)), self._tasks)
         finally:
             self._connecting = None
         if self.status == "failed":
@@ -235,11 +235,11 @@ class McpServer:
                 for kind in KINDS:
                     lists[kind] = await self._list(client, kind)
         except TimeoutError:
-            words = _last_words(client)
+            words = _stderr_tail(client)
             await self._end(client)
             raise ToolError(f"it did not answer within {self.connect_seconds:g} seconds{words}", "timeout") from None
         except (RpcError, RpcClosed) as error:
-            words = _last_words(client)
+            words = _stderr_tail(client)
             await self._end(client)
             problem = login_problem(self, error) if isinstance(error, RpcError) else None
             raise problem or ToolError(f"{str(error).rstrip('.')}{words}") from error
@@ -266,9 +266,9 @@ class McpServer:
             changed = self.pins.changed(wanted) if self.said.pinned else []
             self.waiting = [one for one in wanted if one.get("name") in changed]
             offered = (one for one in wanted if one not in self.waiting)
-            made = [tool_of(self.name, one, self.call, trusted=self.said.trusted) for one in offered]
-            self.tools = [one for one in made if isinstance(one, Tool)]
-            self.left_out = [one for one in made if isinstance(one, BadTool)]
+            offers = [tool_of(self.name, one, self.call, trusted=self.said.trusted) for one in offered]
+            self.tools = [one for one in offers if isinstance(one, Tool)]
+            self.left_out = [one for one in offers if isinstance(one, BadTool)]
             self.left_out += [BadTool(name=name, reason=self._waits()) for name in changed]
         self._offered(self)
 
@@ -281,7 +281,7 @@ class McpServer:
         self._take({"tools": self.lists["tools"]})
 
     def _offers(self, name: object) -> bool:
-        """Whether the settings want a tool of it, by the name that the server has for it."""
+        """Tell whether the settings want a tool of it, by the name that the server has for it."""
         only = self.said.enabled_tools
         return name not in self.said.disabled_tools and (only is None or name in only)
 
@@ -294,8 +294,8 @@ class McpServer:
         await client.link.peer.ended.wait()
         if self._client is not client or self._closed:
             return
-        said = client.link.last_words()
-        self.status, self.error = "failed", f"it ended by itself{f': {said}' if said else ''}"
+        reason = client.link.stderr_tail()
+        self.status, self.error = "failed", f"it ended by itself{f': {reason}' if reason else ''}"
         await self.drop()
         self._tries = 0 if loop.time() - since > STEADY else self._tries
         await self._revive()
@@ -312,7 +312,7 @@ class McpServer:
         fresh = not self._stale
         self._stale.add(kind)
         if fresh and not self._closed:
-            soon(asyncio.create_task(self._refresh()), self._tasks)
+            keep(asyncio.create_task(self._refresh()), self._tasks)
 
     async def _refresh(self) -> None:
         await asyncio.sleep(SETTLE)
@@ -329,6 +329,6 @@ class McpServer:
         self._known.write(self.lists)
 
 
-def _last_words(client: McpClient) -> str:
-    words = client.link.last_words() if hasattr(client, "link") else ""
+def _stderr_tail(client: McpClient) -> str:
+    words = client.link.stderr_tail() if hasattr(client, "link") else ""
     return f"; it last wrote: {words}" if words else ""

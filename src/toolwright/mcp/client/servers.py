@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from toolwright.session.prompt import Prompt as PromptRecord
 
 INSTRUCTIONS = 2000
-"""Characters of what a server says of itself that a model is told."""
+"""Characters of a server's instructions that go to a model."""
 PROMPTS = "MCP servers"
-"""Where the commands come from that are prompts of servers."""
+"""Origin of the commands that are prompts of servers."""
 PATIENCE = 10.0
-"""Seconds that the first prompt waits for servers whose tools nobody knows yet."""
+"""Seconds that the first prompt waits for servers whose tools are not known yet."""
 
 
 class ServersHome(ServerHome, Protocol):
-    """What the servers need of the workspace they belong to."""
+    """The workspace as its servers need it."""
 
     environment: Mapping[str, str]
     folders: Folders
@@ -62,7 +62,7 @@ class McpToolsChanged(Event):
 
 @record(frozen=True, slots=True, kw_only=True)
 class ServerState:
-    """How a server is."""
+    """Status of a server."""
 
     name: str
     type: str
@@ -89,21 +89,21 @@ class Servers:
     """The servers that the settings name."""
 
     def __init__(self, workspace: ServersHome) -> None:
-        said = workspace.settings
+        settings = workspace.settings
         self._workspace = workspace
         self._commands: Commands | None = None
         self._shortlist = Shortlist(registry=workspace.registry, context=workspace.context_of)
-        withheld = Withholding(names=(*SECRETS, *said.environment.deny), except_for=said.environment.allow)
+        withheld = Withholding(names=(*SECRETS, *settings.environment.deny), except_for=settings.environment.allow)
         self._around = around = SharedByServers(
             home=workspace,
             cache=workspace.folders.cache,
             environment=workspace.lookup.around_theirs(withheld.apply(workspace.environment)),
             data=workspace.folders.data,
-            timeout=said.experimental.mcp_timeout,
+            timeout=settings.experimental.mcp_timeout,
         )
         self._told: dict[str, int] = {}
-        """How many tools of each server wait, as sessions were told."""
-        self.by_name = {name: McpServer(name, one, around, self._offer) for name, one in said.mcp.items()}
+        """Number of tools of each server that wait, as sessions were told."""
+        self.by_name = {name: McpServer(name, one, around, self._offer) for name, one in settings.mcp.items()}
         self._waited = False
         self._shortlist.join()
         workspace.registry.add(ready(one, "MCP servers") for one in resource_tools(self))
@@ -117,11 +117,11 @@ class Servers:
         around = Hook(prompt=self._before_prompt, request=self._with_instructions)
         return (*each, Extension(name="mcp", hooks=[around]))
 
-    def add(self, name: str, said: McpSettings) -> McpServer:
+    def add(self, name: str, settings: McpSettings) -> McpServer:
         """Have one more server as long as the workspace is open."""
         if name in self.by_name:
             raise UsageError(f"There is an MCP server {name!r} already. Choose another name.")
-        server = self.by_name[name] = McpServer(name, said, self._around, self._offer)
+        server = self.by_name[name] = McpServer(name, settings, self._around, self._offer)
         server.recall()
         return server
 
@@ -154,7 +154,7 @@ class Servers:
         await asyncio.gather(*(server.settled() for server in self.by_name.values()))
 
     async def known(self) -> None:
-        """Start all servers, and wait a little, once, for those whose tools nobody knows yet."""
+        """Start all servers, and wait a little, once, for those whose tools are not known yet."""
         self.begin()
         unknown = [one for one in self.by_name.values() if one.enabled and not one.tools]
         if unknown and not self._waited:
@@ -185,12 +185,12 @@ class Servers:
             return
         from toolwright.commands import Command
 
-        gone = [name for name, one in self._commands.added.items() if one.origin == PROMPTS]
-        for name in gone:
+        outdated = [name for name, one in self._commands.added.items() if one.origin == PROMPTS]
+        for name in outdated:
             del self._commands.added[name]
-        for one in self.prompts():
-            made = Command(name=one.name, description=one.description, origin=PROMPTS, write=one.fill)
-            self._commands.added.setdefault(one.name, made)
+        for prompt in self.prompts():
+            command = Command(name=prompt.name, description=prompt.description, origin=PROMPTS, write=prompt.fill)
+            self._commands.added.setdefault(prompt.name, command)
 
     # The tools.
 
@@ -223,27 +223,27 @@ class Servers:
     async def _before_prompt(
         self, proceed: "Callable[[PromptRecord], Awaitable[Any]]", prompt: "PromptRecord", session_id: str
     ) -> Any:
-        """Start the servers, wait a little for those that nobody knows, and attach the resources that are mentioned."""
+        """Start the servers, wait a little for unknown ones, and attach the resources that are mentioned."""
         await self.known()
         session = self._workspace.sessions_open.get(session_id)
         if session is not None and prompt.mentions and ":" in prompt.text:
-            found = await mentioned_resources(self, session, prompt.text)
-            prompt = replace(prompt, files=(*prompt.files, *found)) if found else prompt
+            attached = await mentioned_resources(self, session, prompt.text)
+            prompt = replace(prompt, files=(*prompt.files, *attached)) if attached else prompt
         return await proceed(prompt)
 
     async def _with_instructions(self, proceed: "Stream", request: "ModelRequest") -> "AsyncIterator[ModelEvent]":
         """Tell the model what the connected servers say of themselves."""
         from toolwright.models.model import SystemMessage
 
-        said = [
+        sections = [
             f"Of the MCP server {server.name}:\n{server.instructions[:INSTRUCTIONS]}"
             for server in self.by_name.values()
             if server.status == "connected" and server.instructions
         ]
         first = request.messages[0] if request.messages else None
-        if said and isinstance(first, SystemMessage):
-            told = replace(first, text="\n\n".join([first.text, *said]))
-            request = replace(request, messages=[told, *request.messages[1:]])
+        if sections and isinstance(first, SystemMessage):
+            extended = replace(first, text="\n\n".join([first.text, *sections]))
+            request = replace(request, messages=[extended, *request.messages[1:]])
         async for event in proceed(request):
             yield event
 
@@ -253,7 +253,7 @@ def _counted(count: int) -> str:
 
 
 def _is_of(tool_id: str, server: McpServer) -> bool:
-    """Whether a name begins as the tools of a server do; those of `a` and of `a_b` may both."""
+    """Tell whether a name begins as the tools of a server do; those of `a` and of `a_b` may both."""
     return tool_id.lower().startswith(id_of(server.name, "").lower())
 
 
@@ -261,9 +261,9 @@ def _origin(server: McpServer) -> str:
     return f"the MCP server {server.name}"
 
 
-def _prompt(server: McpServer, said: Json) -> ServerPrompt:
-    name = text_of(said.get("name"))
-    listed = said.get("arguments")
+def _prompt(server: McpServer, listing: Json) -> ServerPrompt:
+    name = text_of(listing.get("name"))
+    listed = listing.get("arguments")
     arguments = [text_of(object_of(one).get("name")) for one in listed] if isinstance(listed, list) else []
 
     async def fill(values: Sequence[str]) -> str:
@@ -276,7 +276,7 @@ def _prompt(server: McpServer, said: Json) -> ServerPrompt:
 
     return ServerPrompt(
         name=f"{sanitised(server.name)}:{sanitised(name)}",
-        description=text_of(said.get("description")),
+        description=text_of(listing.get("description")),
         arguments=tuple(arguments),
         fill=fill,
     )

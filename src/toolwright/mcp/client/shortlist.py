@@ -1,4 +1,4 @@
-"""Which tools of servers a model is offered: all, or if they are too many, those it has searched for."""
+"""Shortlist of the servers' tools for a model: all, or if they are too many, those it has searched for."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from toolwright.registry import Registry, ready
 SHARE = 10
 """The tools of all servers together may take one part in so many of what a model can take in."""
 USUAL = 200_000
-"""Tokens that a model can take in, where nobody knows."""
+"""Tokens that a model can take in, where that is not known."""
 SEARCH = "mcp_search"
 FOUND = 8
 """Tools that one search offers."""
@@ -29,7 +29,7 @@ class Shortlist:
 
     registry: Registry
     context: Callable[[str, str], int]
-    """How many tokens a model can take in, by provider and model; 0 if nobody knows."""
+    """Returns how many tokens a model can take in, by provider and model; 0 if that is not known."""
     _tools: dict[str, Tool] = field(default_factory=dict[str, Tool])
     _sizes: dict[str, int] = field(default_factory=dict[str, int])
     _found: dict[str, None] = field(default_factory=dict[str, None])
@@ -43,21 +43,21 @@ class Shortlist:
     def put(self, origin: str, tools: Iterable[Tool]) -> None:
         """Put the tools of a server in the place of those it had."""
         registry = self.registry
-        gone = [one for one in registry.ids() if registry.origin(one) == origin]
-        for tool_id in gone:
+        outdated = [one for one in registry.ids() if registry.origin(one) == origin]
+        for tool_id in outdated:
             self._tools.pop(tool_id, None)
             self._sizes.pop(tool_id, None)
-        registry.remove(gone)
-        for one in tools:
-            registry.add([ready(replace(one, offered=partial(self._offers, one.id)), origin)])
-            if registry.origin(one.id) == origin:
-                self._tools[one.id] = one
-                self._sizes[one.id] = (len(one.description) + len(json.dumps(one.parameters))) // 4
+        registry.remove(outdated)
+        for item in tools:
+            registry.add([ready(replace(item, offered=partial(self._offers, item.id)), origin)])
+            if registry.origin(item.id) == origin:
+                self._tools[item.id] = item
+                self._sizes[item.id] = (len(item.description) + len(json.dumps(item.parameters))) // 4
         self._total = sum(self._sizes.values())
         self._needed.clear()
 
     def is_needed(self, offer: Offer) -> bool:
-        """Whether all tools together would take too much of what this model can take in."""
+        """Tell whether all tools together would take too much of what this model can take in."""
         model = (offer.provider, offer.model)
         if model not in self._needed:
             self._needed[model] = self._total > 0 and self._total * SHARE > (self.context(*model) or USUAL)
@@ -85,9 +85,9 @@ def best(query: str, tools: list[Tool]) -> list[Tool]:
     texts = {one.id: set(_words(one.description)) | set(map(str.lower, one.parameters["properties"])) for one in tools}
     having = {word: sum(word in names[one.id] or word in texts[one.id] for one in tools) for word in wanted}
 
-    def score(one: Tool) -> float:
+    def score(item: Tool) -> float:
         worth = ((word, 1 + log(len(tools) / having[word])) for word in wanted if having[word])
-        return sum(value * (3 * (word in names[one.id]) + (word in texts[one.id])) for word, value in worth)
+        return sum(value * (3 * (word in names[item.id]) + (word in texts[item.id])) for word, value in worth)
 
     scored = [(score(one), one) for one in tools]
     return [one for value, one in sorted(scored, key=lambda pair: -pair[0]) if value > 0]
@@ -106,15 +106,17 @@ def _search(shortlist: Shortlist) -> Tool:
 
         What it finds can be called from your next step on.
         """
-        found = shortlist.find(query, lambda one: not ctx.hides(one.permission))
-        if not found:
+        matches = shortlist.find(query, lambda item: not ctx.hides(item.permission))
+        if not matches:
             return Result(f"None of the {shortlist.count} tools fits {query!r}. Try other words.", title=query)
-        lines = [f"- {one.id}: {_summary(one)}" for one in found]
-        return Result("\n".join(["You can call these from your next step on:", *lines]), title=f"{query}: {len(found)}")
+        lines = [f"- {one.id}: {_summary(one)}" for one in matches]
+        return Result(
+            "\n".join(["You can call these from your next step on:", *lines]), title=f"{query}: {len(matches)}"
+        )
 
     return search
 
 
-def _summary(one: Tool) -> str:
-    line = one.description.strip().partition("\n")[0]
+def _summary(item: Tool) -> str:
+    line = item.description.strip().partition("\n")[0]
     return line if len(line) <= SUMMARY else f"{line[:SUMMARY]}…"

@@ -16,23 +16,23 @@ PAUSE, LONGEST_PAUSE = 1.0, 30.0
 SHORTEST_PAUSE = 0.1
 """Seconds that are waited at least, whatever the server says."""
 FRUITLESS = 5
-"""How often in a row a stream is asked for again of which nothing comes."""
+"""Times in a row that a stream is asked for again of which nothing comes."""
 LONGEST_ID = 4096
 """Characters of an event's id that are sent back."""
 
 
 @record(slots=True)
-class Place:
-    """How far a stream was read, and when it may be asked for again."""
+class StreamPosition:
+    """The position in a stream, and when it may be asked for again."""
 
     last_id: str = ""
     fruitless: int = 0
-    """How often in a row nothing came."""
+    """Times in a row that nothing came."""
     _retry: float | None = None
 
     @property
     def known(self) -> bool:
-        """Whether the server can be asked for what comes after it."""
+        """Tell whether the server can be asked for what comes after it."""
         return 0 < len(self.last_id) <= LONGEST_ID and self.last_id.isascii() and self.last_id.isprintable()
 
     def reach(self, reader: EventReader) -> None:
@@ -50,9 +50,9 @@ class Place:
 
 
 async def messages(
-    response: "httpx2.Response", place: Place, ready: "asyncio.Future[str] | None" = None
+    response: "httpx2.Response", place: StreamPosition, ready: "asyncio.Future[str] | None" = None
 ) -> AsyncIterator[Any]:
-    """The messages among the events; `ready` is told the address that the oldest version names first."""
+    """Yield the messages among the events; `ready` gets the address that the oldest version names first."""
     reader = EventReader()
     async for chunk in response.aiter_bytes():
         for event in reader.feed(chunk):

@@ -16,8 +16,8 @@ FILE = "mcp-auth.json"
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Grant:
-    """What a login came to: the tokens, and all that it takes to renew them."""
+class LoginGrant:
+    """Result of a login: the tokens, and all that it takes to renew them."""
 
     url: str
     """The server it is for; another address is another server."""
@@ -26,15 +26,15 @@ class Grant:
     client_id: str
     client_secret: str = ""
     auth_method: str = "none"
-    """How the client proves who it is at the token endpoint."""
+    """Method by which the client authenticates at the token endpoint."""
     access_token: str = ""
     refresh_token: str = ""
     expires: float = 0.0
-    """When the token is over, in seconds since 1970; 0 if nobody has said."""
+    """End of the token, in seconds since 1970; 0 if not known."""
     scope: str = ""
 
     def covers(self, scope: str) -> bool:
-        """Whether a server that wants this scope should be content."""
+        """Tell whether it is enough for a server that wants this scope."""
         return set(scope.split()) <= set(self.scope.split())
 
 
@@ -44,22 +44,22 @@ class Grants:
 
     path: Path
 
-    def of(self, server: str, url: str) -> Grant | None:
+    def of(self, server: str, url: str) -> LoginGrant | None:
         """The login of a server, if it is for this address."""
-        said = object_of(self._parsed(read_private(self.path)).get(server))
-        known = {field.name for field in fields(Grant)}
-        if said.get("url") != url or not {"issuer", "token_endpoint", "client_id"} <= said.keys():
+        record = object_of(self._parsed(read_private(self.path)).get(server))
+        known = {field.name for field in fields(LoginGrant)}
+        if record.get("url") != url or not {"issuer", "token_endpoint", "client_id"} <= record.keys():
             return None
-        return Grant(**{key: value for key, value in said.items() if key in known})
+        return LoginGrant(**{key: value for key, value in record.items() if key in known})
 
-    def put(self, server: str, grant: Grant) -> None:
-        update(self.path, lambda text: _shown(self._parsed(text) | {server: asdict(grant)}))
+    def put(self, server: str, grant: LoginGrant) -> None:
+        update(self.path, lambda text: _records_text(self._parsed(text) | {server: asdict(grant)}))
 
     def remove(self, server: str) -> bool:
         """Forget a login; whether there was one."""
         if server not in self._parsed(read_private(self.path)):
             return False
-        update(self.path, lambda text: _shown({k: v for k, v in self._parsed(text).items() if k != server}))
+        update(self.path, lambda text: _records_text({k: v for k, v in self._parsed(text).items() if k != server}))
         return True
 
     def _parsed(self, text: str) -> Json:
@@ -70,5 +70,5 @@ class Grants:
         return object_of(value)
 
 
-def _shown(records: Json) -> str:
+def _records_text(records: Json) -> str:
     return json.dumps(records, indent=2) + "\n"

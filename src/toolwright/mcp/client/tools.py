@@ -60,15 +60,15 @@ def tool_of(server: str, definition: Json, execute: Execute, *, trusted: bool = 
 
 
 def _act_of(hints: Json) -> ActClass | None:
-    """What the server says of a tool; what it does not say, nobody knows. A hint may only bring a question."""
+    """Return what the server says of a tool, None where it says nothing. A hint may only bring a question."""
     if hints.get("readOnlyHint") is True:
         return "reads"
     if hints.get("destructiveHint") is True:
         return "final"
     if hints.get("destructiveHint") is False and hints.get("openWorldHint") is False:
         return "here"
-    said = any(hints.get(name) is False for name in ("readOnlyHint", "destructiveHint"))
-    return "changes" if said or hints.get("openWorldHint") is True else None
+    denied = any(hints.get(name) is False for name in ("readOnlyHint", "destructiveHint"))
+    return "changes" if denied or hints.get("openWorldHint") is True else None
 
 
 def tool_id(server: str, tool: str) -> str:
@@ -87,11 +87,11 @@ def sanitised(name: str) -> str:
 
 
 def _described(definition: Json) -> str:
-    said = text_of(definition.get("description")) or text_of(definition.get("title")) or text_of(definition["name"])
-    return said if len(said) <= LONGEST_TEXT else f"{said[:LONGEST_TEXT]} …"
+    text = text_of(definition.get("description")) or text_of(definition.get("title")) or text_of(definition["name"])
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]} …"
 
 
 def _completed(schema: Json) -> Json:
-    said = schema.get("properties", {})
-    properties = {name: {} if one is True else one for name, one in said.items() if one is not False}
+    declared = schema.get("properties", {})
+    properties = {name: {} if one is True else one for name, one in declared.items() if one is not False}
     return {"additionalProperties": False, **schema, "type": "object", "properties": properties}

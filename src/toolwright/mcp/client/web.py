@@ -14,9 +14,9 @@ from urllib.parse import urljoin, urlsplit
 
 from toolwright.deadline import time_limit
 from toolwright.mcp.client.challenges import missing_scope
-from toolwright.mcp.client.ends import Ends
-from toolwright.mcp.client.link import LARGEST, Handlers, soon
-from toolwright.mcp.client.streams import FRUITLESS, Place, messages, parsed
+from toolwright.mcp.client.ends import LinkPipes
+from toolwright.mcp.client.link import LARGEST, Handlers, keep
+from toolwright.mcp.client.streams import FRUITLESS, StreamPosition, messages, parsed
 from toolwright.mcp.protocol import NAMED, header_value, object_of
 from toolwright.protocols.json_types import Json
 from toolwright.protocols.jsonrpc import INTERNAL_ERROR, MCP, RpcClosed
@@ -29,13 +29,13 @@ log = logging.getLogger(__name__)
 EXCERPT = 300
 """Characters shown of an answer that is no message."""
 TAKEN_UP = 1000
-"""How often the stream of one answer is asked for again in all."""
+"""Times that the stream of one answer is asked for again in all."""
 REDIRECTS = (307, 308)
 EVENTS = "text/event-stream"
 
 
 class Authority(Protocol):
-    """Who knows the token for a server."""
+    """Source of the token for a server."""
 
     async def token(self) -> str: ...
     async def refused(self) -> bool:
@@ -46,22 +46,22 @@ class Authority(Protocol):
 class WebLink:
     """The way to one address."""
 
-    def __init__(self, url: str, client: "httpx2.AsyncClient", ends: Ends, authority: Authority | None) -> None:
+    def __init__(self, url: str, client: "httpx2.AsyncClient", ends: LinkPipes, authority: Authority | None) -> None:
         self.peer = ends.peer
         self.stateless = False
         self.version = ""
         self.status = 0
-        """How HTTP answered last where it was an error."""
+        """Status of the last HTTP error."""
         self._url = url
         self._client = client
         self._ends = ends
         self._authority = authority
         self._session = ""
         self._events_only = False
-        """Whether answers come on one stream of events, as in the oldest version."""
+        """True if answers come on one stream of events, as in the oldest version."""
         self._posting: dict[Any, asyncio.Task[None]] = {}
         self._tasks = set[asyncio.Task[None]]()
-        soon(asyncio.create_task(self._pump()), self._tasks)
+        keep(asyncio.create_task(self._pump()), self._tasks)
 
     @classmethod
     async def open(
@@ -76,21 +76,21 @@ class WebLink:
             verify=url.startswith("https:"),
             trust_env=not local,
         )
-        return cls(url, client, await Ends.open(handlers), authority)
+        return cls(url, client, await LinkPipes.open(handlers), authority)
 
-    def last_words(self) -> str:
+    def stderr_tail(self) -> str:
         return ""
 
     async def listen(self) -> None:
         """Hold the stream open on which a server of the older family says things by itself."""
         if not self.stateless and not self._events_only:
-            soon(asyncio.create_task(self._follow()), self._tasks)
+            keep(asyncio.create_task(self._follow()), self._tasks)
 
     async def use_events(self) -> None:
         """Speak as the oldest version does: a stream of events, the first of which says where to post."""
         self._events_only = True
         ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        soon(asyncio.create_task(self._read_events(ready)), self._tasks)
+        keep(asyncio.create_task(self._read_events(ready)), self._tasks)
         address = urljoin(self._url, await ready)
         if urlsplit(address)[:2] != urlsplit(self._url)[:2]:
             raise RpcClosed(f"The server wants messages sent to another host, {urlsplit(address).netloc}.")
@@ -98,7 +98,7 @@ class WebLink:
 
     async def close(self) -> None:
         if self._session:
-            await self._say_goodbye()
+            await self._end_session()
         await self.peer.close()
         for task in (*self._tasks, *self._posting.values()):
             task.cancel()
@@ -106,7 +106,7 @@ class WebLink:
         self._ends.close()
         await self._client.aclose()
 
-    async def _say_goodbye(self) -> None:
+    async def _end_session(self) -> None:
         import httpx2
 
         try:
@@ -125,7 +125,7 @@ class WebLink:
             elif method and request_id is None:
                 await self._post(message)  # in its place among the requests: one of them opens the session
             elif not method:  # an answer of ours, whose id is one of the server's
-                soon(asyncio.create_task(self._post(message)), self._tasks)
+                keep(asyncio.create_task(self._post(message)), self._tasks)
             else:
                 task = asyncio.create_task(self._post(message))
                 self._posting[request_id] = task
@@ -155,12 +155,12 @@ class WebLink:
             self._fail(message, f"{_host(self._url)} did not accept the login", status=401)
 
     async def _send(self, message: Json) -> bool:
-        """Whether that was all; if not, it should be tried once more."""
+        """Send a message once. False if it should be sent once more."""
         import httpx2
 
         body = json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass")
         headers = await self._headers(message)
-        place = Place()
+        place = StreamPosition()
         try:
             async with self._client.stream("POST", self._url, content=body, headers=headers) as response:
                 if response.status_code == 401 and self._authority is not None:
@@ -176,7 +176,7 @@ class WebLink:
         return True
 
     def _follows(self, location: str) -> bool:
-        """Whether a redirect stays with this server, as one for a slash at the end does."""
+        """Tell whether a redirect stays with this server, as one for a slash at the end does."""
         address = urljoin(self._url, location)
         stays = bool(location) and urlsplit(address)[:2] == urlsplit(self._url)[:2] and address != self._url
         self._url = address if stays else self._url
@@ -199,7 +199,7 @@ class WebLink:
 
     # What comes in.
 
-    async def _take(self, message: Json, response: "httpx2.Response", place: Place) -> bool:
+    async def _take(self, message: Json, response: "httpx2.Response", place: StreamPosition) -> bool:
         """Take in the answer; False where the server has closed the stream before it and can go on with it."""
         if response.status_code >= 300:
             self._refuse(message, response, (await _body(response, EXCERPT * 40)).decode("utf-8", "replace"))
@@ -213,22 +213,22 @@ class WebLink:
             if not answered and place.known and not self.stateless:
                 return False
         else:
-            said = parsed((await _body(response, LARGEST)).decode("utf-8", "replace"))
-            answered = _answers(said, message)
-            self._ends.put(said)
+            reply = parsed((await _body(response, LARGEST)).decode("utf-8", "replace"))
+            answered = _answers(reply, message)
+            self._ends.send_nowait(reply)
         if not answered:
             self._fail(message, f"{_host(self._url)} answered with {kind or 'nothing'} that holds no answer")
         return True
 
-    async def _pass_on(self, message: Json, response: "httpx2.Response", place: Place) -> bool:
+    async def _pass_on(self, message: Json, response: "httpx2.Response", place: StreamPosition) -> bool:
         """Pass on what a stream of events says; whether the answer was among it."""
         answered = False
-        async for said in messages(response, place):
-            answered = answered or _answers(said, message)
-            await self._ends.give(said)
+        async for event in messages(response, place):
+            answered = answered or _answers(event, message)
+            await self._ends.send(event)
         return answered
 
-    async def _take_up(self, message: Json, place: Place) -> None:
+    async def _take_up(self, message: Json, place: StreamPosition) -> None:
         """Ask for the rest of a stream that ended before the answer, as long as the server has more to say."""
         import httpx2
 
@@ -243,7 +243,7 @@ class WebLink:
                 log.debug("the stream of %s was not taken up: %s", self._url, error)
         self._fail(message, f"{_host(self._url)} closed its stream again and again, and gave no answer")
 
-    async def _go_on(self, message: Json, place: Place) -> bool:
+    async def _go_on(self, message: Json, place: StreamPosition) -> bool:
         """Read a stream from a place on; whether nothing more is to be expected."""
         headers = await self._headers({}) | {"accept": EVENTS, "last-event-id": place.last_id}
         async with self._client.stream("GET", self._url, headers=headers) as response:
@@ -261,10 +261,10 @@ class WebLink:
 
     def _refuse(self, message: Json, response: "httpx2.Response", body: str) -> bool:
         """Pass an error of HTTP on: in the server's own words if it has any."""
-        said, status = object_of(parsed(body)), response.status_code
+        reply, status = object_of(parsed(body)), response.status_code
         self.status = status
         scope = missing_scope(response.headers.get("www-authenticate", "")) if status == 403 and self._authority else ""
-        if isinstance(error := said.get("error"), dict):
+        if isinstance(error := reply.get("error"), dict):
             code = error.get("code")
             text, code = str(error.get("message")), code if isinstance(code, int) else 0
         else:
@@ -272,28 +272,28 @@ class WebLink:
         self._fail(message, text, status=status, code=code, scope=scope)
         if status == 404 and self._session and not self.stateless:
             self._session = ""
-            self._ends.hang_up()
+            self._ends.send_eof()
         return True
 
     def _fail(self, message: Json, text: str, *, status: int = 0, code: int = INTERNAL_ERROR, scope: str = "") -> None:
         if message.get("id") is not None and "method" in message:
             data: Json = {"status": status} | ({"scope": scope} if scope else {})
             error = {"code": code or INTERNAL_ERROR, "message": text, "data": data}
-            self._ends.put({"jsonrpc": "2.0", "id": message["id"], "error": error})
+            self._ends.send_nowait({"jsonrpc": "2.0", "id": message["id"], "error": error})
 
     async def _follow(self) -> None:
         """Read the stream of a session as long as there is one, and open it again when it breaks off."""
-        place = Place()
+        place = StreamPosition()
         while not self.peer.ended.is_set():
             if not await self._read_stream(place, None):
                 return
             await place.wait()
 
     async def _read_events(self, ready: "asyncio.Future[str]") -> None:
-        await self._read_stream(Place(), ready)
+        await self._read_stream(StreamPosition(), ready)
 
-    async def _read_stream(self, place: Place, ready: "asyncio.Future[str] | None") -> bool:
-        """Whether the server has such a stream at all."""
+    async def _read_stream(self, place: StreamPosition, ready: "asyncio.Future[str] | None") -> bool:
+        """Read a stream of events. False if the server has no such stream."""
         import httpx2
 
         headers = (
@@ -304,19 +304,19 @@ class WebLink:
                 if response.status_code != 200:
                     _give_up(ready, f"{_host(self._url)} answered {response.status_code}")
                     return False
-                async for said in messages(response, place, ready):
-                    await self._ends.give(said)
-                    self._settle(said)
+                async for event in messages(response, place, ready):
+                    await self._ends.send(event)
+                    self._settle(event)
         except (httpx2.HTTPError, ValueError) as error:
             log.debug("the stream of %s broke off: %s", self._url, error)
         _give_up(ready, f"{_host(self._url)} opened no stream of events")
         if self._events_only:
-            self._ends.hang_up()
+            self._ends.send_eof()
         return True
 
-    def _settle(self, said: Any) -> None:
+    def _settle(self, message: Any) -> None:
         """Wait no more for the answer to a request on a stream of its own, where it has come on this one."""
-        answer = object_of(said)
+        answer = object_of(message)
         request_id = answer.get("id")
         if "method" not in answer and isinstance(request_id, int | str) and (task := self._posting.get(request_id)):
             task.cancel()
@@ -342,9 +342,9 @@ def _give_up(ready: "asyncio.Future[str] | None", why: str) -> None:
         ready.set_exception(RpcClosed(why))
 
 
-def _answers(said: Any, message: Json) -> bool:
-    one = object_of(said)
-    return "method" not in one and one.get("id") == message.get("id")
+def _answers(event: Any, message: Json) -> bool:
+    reply = object_of(event)
+    return "method" not in reply and reply.get("id") == message.get("id")
 
 
 def _host(url: str) -> str:

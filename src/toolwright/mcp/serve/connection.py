@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import Any
 
 from toolwright.deadline import time_limit
-from toolwright.mcp.client.link import soon
+from toolwright.mcp.client.link import keep
 from toolwright.mcp.protocol import (
     COMPLETE,
     HANDSHAKE,
@@ -50,7 +50,7 @@ async def _unheard(_: str, __: Json) -> None:
 
 
 @record(slots=True, kw_only=True)
-class Waiting:
+class PendingCall:
     """A call that has asked something in the newer family, and waits for the request to come again."""
 
     params: str
@@ -61,7 +61,7 @@ class Waiting:
 
 
 @record(slots=True, kw_only=True)
-class Connection:
+class ServedClient:
     """The state of one client: its session, what it can do, and the calls that wait for it."""
 
     service: Service
@@ -72,8 +72,8 @@ class Connection:
     _logs: bool = False
     _offered: Offered = field(init=False)
     _rooted: bool = False
-    """Whether the folders that the client has opened are known."""
-    _waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
+    """True once the folders that the client has opened are known."""
+    _waiting: dict[str, PendingCall] = field(default_factory=dict[str, PendingCall])
     _tasks: "set[asyncio.Task[Any]]" = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -82,33 +82,33 @@ class Connection:
     async def answer(self, method: str, params: Any, request: Request | None, notify: Notify) -> Json:
         """The result of a request, or RpcError. `request` is the way to ask the client, in the older family."""
         meta = meta_of(params)
-        told = object_of(params)
+        values = object_of(params)
         if META_VERSION in meta:
-            return await self._answer_stateless(method, told, notify)
+            return await self._answer_stateless(method, values, notify)
         match method:
             case "initialize":
-                return self._introduce(told)
+                return self._introduce(values)
             case "ping":
                 return {}
             case "logging/setLevel":
-                self._logs = told.get("level") in LOGGED
+                self._logs = values.get("level") in LOGGED
                 return {}
             case "tools/call":
                 await self._keep_within_roots(request)
                 tell = _teller(meta.get("progressToken"), notify)
-                log = _logger(text_of(told.get("name")), notify) if self._logs else None
-                return await self.service.call(self.session, told, self._asker(request), tell, log)
+                log = _logger(text_of(values.get("name")), notify) if self._logs else None
+                return await self.service.call(self.session, values, self._asker(request), tell, log)
             case "resources/subscribe" if self._offered.resources:
-                self._offered.follow(text_of(told.get("uri")), self._tell_changed)
+                self._offered.follow(text_of(values.get("uri")), self._tell_changed)
                 return {}
             case "resources/unsubscribe" if self._offered.resources:
-                self._offered.leave(text_of(told.get("uri")))
+                self._offered.leave(text_of(values.get("uri")))
                 return {}
             case _:
                 await self._keep_within_roots(request)
-                return await self._looked_up(method, told, self._asker(request))
+                return await self._looked_up(method, values, self._asker(request))
 
-    async def _looked_up(self, method: str, told: Json, ask: Ask | None) -> Json:
+    async def _looked_up(self, method: str, values: Json, ask: Ask | None) -> Json:
         """The result of a request that both families have and that calls no tool."""
         if method == "tools/list":
             return {"tools": await self.service.tools(self.session)}
@@ -118,27 +118,27 @@ class Connection:
                 return {"prompts": prompts_of(self.service.workspace)}
             case "prompts/get":
                 with self.service.answers.calling(new_id("call"), ToolCaller(session_id=self.session.id, ask=ask)):
-                    return await prompt_of(self.service.workspace, self.session, told)
+                    return await prompt_of(self.service.workspace, self.session, values)
             case "completion/complete":
-                return await completions(self.service.workspace, self.session, told)
+                return await completions(self.service.workspace, self.session, values)
             case "resources/list" if self._offered.resources:
                 return {"resources": self._offered.listed()}
             case "resources/templates/list" if self._offered.resources:
                 return {"resourceTemplates": self._offered.templates()}
             case "resources/read" if self._offered.resources:
-                return await self._offered.read(text_of(told.get("uri")))
+                return await self._offered.read(text_of(values.get("uri")))
             case _:
                 raise _unknown(method)
 
     def _able(self, *, older: bool) -> Json:
-        """What we can do, as the protocol lists it."""
+        """Return our capabilities, as the protocol lists them."""
         if self.service.only:
             return {"tools": {}}
         able: Json = {"tools": {}, "prompts": {}, "completions": {}} | ({"logging": {}} if older else {})
         return able | ({"resources": {"subscribe": True} if older else {}} if self._offered.resources else {})
 
     def _tell_changed(self, uri: str) -> None:
-        soon(asyncio.ensure_future(self.push("notifications/resources/updated", {"uri": uri})), self._tasks)
+        keep(asyncio.ensure_future(self.push("notifications/resources/updated", {"uri": uri})), self._tasks)
 
     async def close(self) -> None:
         self._offered.close()
@@ -149,9 +149,9 @@ class Connection:
 
     # The older family.
 
-    def _introduce(self, told: Json) -> Json:
-        wanted = text_of(told.get("protocolVersion"))
-        self.capabilities = object_of(told.get("capabilities"))
+    def _introduce(self, params: Json) -> Json:
+        wanted = text_of(params.get("protocolVersion"))
+        self.capabilities = object_of(params.get("capabilities"))
         return {
             "protocolVersion": wanted if wanted in HANDSHAKE else HANDSHAKE[0],
             "capabilities": self._able(older=True),
@@ -189,8 +189,8 @@ class Connection:
 
     # The newer family.
 
-    async def _answer_stateless(self, method: str, told: Json, notify: Notify) -> Json:
-        meta = meta_of(told)
+    async def _answer_stateless(self, method: str, params: Json, notify: Notify) -> Json:
+        meta = meta_of(params)
         if meta.get(META_VERSION) != STATELESS:
             data = {"supported": [STATELESS], "requested": meta.get(META_VERSION)}
             raise RpcError("That version is not spoken here.", VERSION_UNSUPPORTED, data)
@@ -201,15 +201,15 @@ class Connection:
                     "instructions": INSTRUCTIONS
                 }
             case "tools/call":
-                return await self._call_in_rounds(told, meta, notify)
+                return await self._call_in_rounds(params, meta, notify)
             case _:
                 lists = method.endswith("/list") or method == "resources/read"
-                return _whole(await self._looked_up(method, told, None) | (fresh if lists else {}))
+                return _whole(await self._looked_up(method, params, None) | (fresh if lists else {}))
 
-    async def _call_in_rounds(self, told: Json, meta: Any, notify: Notify) -> Json:
+    async def _call_in_rounds(self, params: Json, meta: Any, notify: Notify) -> Json:
         """Run a call until it is done or asks something; then it waits until the request comes again."""
-        state = told.get("requestState")
-        waiting = self._begun(told, meta, notify) if state is None else self._resumed(told, state)
+        state = params.get("requestState")
+        waiting = self._begun(params, meta, notify) if state is None else self._resumed(params, state)
         asked = asyncio.ensure_future(waiting.questions.get())
         work: list[asyncio.Future[Any]] = [waiting.work, asked]
         try:
@@ -225,7 +225,7 @@ class Connection:
         form, waiting.answered = asked.result()
         return self._put_aside(waiting, form)
 
-    def _begun(self, told: Json, meta: Any, notify: Notify) -> Waiting:
+    def _begun(self, params: Json, meta: Any, notify: Notify) -> PendingCall:
         questions: asyncio.Queue[tuple[Json, asyncio.Future[Json]]] = asyncio.Queue()
         loop = asyncio.get_running_loop()
 
@@ -240,46 +240,46 @@ class Connection:
 
         able = _can_ask(object_of(meta.get(META_CAPABILITIES)))
         tell = _teller(meta.get("progressToken"), notify)
-        work = asyncio.create_task(self.service.call(self.session, told, ask if able else None, tell))
-        soon(work, self._tasks)
-        return Waiting(params=_mark(told), work=work, questions=questions, answered=loop.create_future())
+        work = asyncio.create_task(self.service.call(self.session, params, ask if able else None, tell))
+        keep(work, self._tasks)
+        return PendingCall(params=_mark(params), work=work, questions=questions, answered=loop.create_future())
 
-    def _put_aside(self, waiting: Waiting, form: Json) -> Json:
+    def _put_aside(self, waiting: PendingCall, form: Json) -> Json:
         state = secrets.token_urlsafe(24)
         self._waiting[state] = waiting
         waiting.work.add_done_callback(lambda _: self._waiting.pop(state, None))
         asked = {"answer": {"method": "elicitation/create", "params": form}}
         return {"resultType": INPUT_REQUIRED, "inputRequests": asked, "requestState": state}
 
-    def _resumed(self, told: Json, state: Any) -> Waiting:
+    def _resumed(self, params: Json, state: Any) -> PendingCall:
         waiting = self._waiting.get(state) if isinstance(state, str) else None
-        if waiting is None or waiting.params != _mark(told):
+        if waiting is None or waiting.params != _mark(params):
             raise RpcError("No call waits for that answer any more. Make the call anew.", INVALID_PARAMS)
         del self._waiting[state]
         if not waiting.answered.done():
-            waiting.answered.set_result(object_of(object_of(told.get("inputResponses")).get("answer")))
+            waiting.answered.set_result(object_of(object_of(params.get("inputResponses")).get("answer")))
         return waiting
 
 
 def _can_ask(capabilities: Json) -> bool:
-    """Whether the client can show a form; one that says no more than that it can ask can."""
-    said = capabilities.get("elicitation")
-    return isinstance(said, dict) and (not said or "form" in said)
+    """Tell whether the client can show a form; one that says no more than that it can ask can."""
+    elicitation = capabilities.get("elicitation")
+    return isinstance(elicitation, dict) and (not elicitation or "form" in elicitation)
 
 
 def _teller(token: Any, notify: Notify) -> Tell | None:
     if not isinstance(token, str | int):
         return None
 
-    async def tell(told: Json) -> None:
-        await notify("notifications/progress", {"progressToken": token, **told})
+    async def tell(progress: Json) -> None:
+        await notify("notifications/progress", {"progressToken": token, **progress})
 
     return tell
 
 
 def _logger(tool: str, notify: Notify) -> Tell:
-    async def log(told: Json) -> None:
-        await notify("notifications/message", {"level": "info", "logger": tool, **told})
+    async def log(data: Json) -> None:
+        await notify("notifications/message", {"level": "info", "logger": tool, **data})
 
     return log
 
@@ -289,8 +289,8 @@ def _whole(result: Json) -> Json:
     return result | {"resultType": COMPLETE, "_meta": meta}
 
 
-def _mark(told: Json) -> str:
-    return json.dumps([told.get("name"), told.get("arguments")], sort_keys=True)
+def _mark(params: Json) -> str:
+    return json.dumps([params.get("name"), params.get("arguments")], sort_keys=True)
 
 
 def _unknown(method: str) -> RpcError:

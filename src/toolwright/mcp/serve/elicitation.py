@@ -23,7 +23,7 @@ def form_of(question: Question) -> Json:
         properties = {f"answer{number}": _field(one) for number, one in enumerate(question.choices, 1)}
         message = "\n".join(one.question for one in question.choices)
     else:
-        message = _told(question)
+        message = _render_question(question)
         words = ["once", *(["always"] if question.always else []), "reject"]
         about = f"`always` stores: {', '.join(map(question.rule, question.always))}" if question.always else "Allow it?"
         properties = {ANSWER: {"type": "string", "title": "Allow?", "description": about, "enum": words}}
@@ -32,7 +32,7 @@ def form_of(question: Question) -> Json:
 
 
 def reply_of(question: Question, answered: Json) -> Reply:
-    """What the answer means; anything but a clear yes is no."""
+    """Return what the answer means; anything but a clear yes is no."""
     if answered.get("action") != "accept":
         return Reply(kind="reject")
     content = object_of(answered.get("content"))
@@ -41,8 +41,8 @@ def reply_of(question: Question, answered: Json) -> Reply:
         filled = tuple(labels_of(object_of(one), content.get(name)) for name, one in fields.items())
         return Reply(kind="once", answers=filled) if filled else Reply(kind="reject")
     if question.kind == "choice":
-        said = [content.get(f"answer{number}") for number in range(1, len(question.choices) + 1)]
-        answers = tuple((one,) if isinstance(one, str) and one else () for one in said)
+        values = [content.get(f"answer{number}") for number in range(1, len(question.choices) + 1)]
+        answers = tuple((one,) if isinstance(one, str) and one else () for one in values)
         return Reply(kind="once", answers=answers) if any(answers) else Reply(kind="reject")
     match content.get(ANSWER):
         case "once":
@@ -53,8 +53,8 @@ def reply_of(question: Question, answered: Json) -> Reply:
             return Reply(kind="reject")
 
 
-def _told(question: Question) -> str:
-    """Which tool wants what: the file or command by name, the reasons, the other arguments, and the difference."""
+def _render_question(question: Question) -> str:
+    """Render which tool wants what: the file or command by name, reasons, the other arguments, the difference."""
     lines = [f"{question.tool} asks for {question.permission}: {', '.join(question.patterns)}"]
     reasons = (*question.metadata.get("acts", ()), *question.metadata.get("reasons", ()))
     lines += [str(reason) for reason in reasons]

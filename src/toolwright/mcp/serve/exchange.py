@@ -22,7 +22,7 @@ class RpcProblem(HttpRefusal):
 
 
 @record(slots=True)
-class Exchange:
+class HttpExchange:
     """A request of the ASGI form, and the way to answer it."""
 
     scope: Scope

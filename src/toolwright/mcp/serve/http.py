@@ -24,8 +24,8 @@ from toolwright.mcp.protocol import (
     object_of,
     plain_value,
 )
-from toolwright.mcp.serve.connection import Connection
-from toolwright.mcp.serve.exchange import Exchange, RpcProblem
+from toolwright.mcp.serve.connection import ServedClient
+from toolwright.mcp.serve.exchange import HttpExchange, RpcProblem
 from toolwright.mcp.serve.service import Service
 from toolwright.protocols.json_text import read_json
 from toolwright.protocols.json_types import Json
@@ -45,15 +45,15 @@ async def serve_http(
     service: Service, port: int, token: str, say: Callable[[str], None], *, tunnel: bool = False
 ) -> None:
     """Answer clients until we are stopped. Without a token one is made and said."""
-    made = token or secrets.token_urlsafe(24)
+    secret = token or secrets.token_urlsafe(24)
     try:
         door = listen("mcp", HOST, port, say=say, tunnel=tunnel)
     except OSError as error:
         raise UsageError(f"Port {port} cannot be used: {error.strerror}. Choose another.") from error
     say(f"listening at http://{HOST}:{door.getsockname()[1]}{PATH}")
     if not token:
-        say(f"token: {made}  (set TOOLWRIGHT_MCP_TOKEN to choose it)")
-    await serve_at(door, service, Secret(value=made, made=not token))
+        say(f"token: {secret}  (set TOOLWRIGHT_MCP_TOKEN to choose it)")
+    await serve_at(door, service, Secret(value=secret, made=not token))
 
 
 async def serve_at(door: socket.socket, service: Service, secret: Secret) -> None:
@@ -75,11 +75,11 @@ async def serve_at(door: socket.socket, service: Service, secret: Secret) -> Non
 class HttpSession:
     """A session of the older family: its connection, the calls under way, and what it was asked."""
 
-    connection: Connection
+    connection: ServedClient
     working: "dict[Any, asyncio.Task[Any]]" = field(default_factory=dict)
     asked: "dict[str, asyncio.Future[Any]]" = field(default_factory=dict)
     news: "asyncio.Queue[Json | None]" = field(default_factory=lambda: asyncio.Queue(NEWS))
-    """What belongs to no request and was not fetched yet; None ends the stream that fetches it."""
+    """Messages that belong to no request and were not fetched yet; None ends the stream that fetches it."""
 
     async def push(self, method: str, params: Json) -> None:
         """Keep something for the client; of too much the oldest is lost."""
@@ -118,11 +118,11 @@ class HttpClients:
     service: Service
     guard: Guard
     sessions: dict[str, HttpSession] = field(default_factory=dict[str, HttpSession])
-    _shared: Connection | None = None
+    _shared: ServedClient | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request of the ASGI form."""
-        exchange = Exchange(scope, receive, send, self.guard.headers_for(scope))
+        exchange = HttpExchange(scope, receive, send, self.guard.headers_for(scope))
         try:
             self.guard.admit(scope)
             if scope["path"] != PATH:
@@ -145,7 +145,7 @@ class HttpClients:
         if self._shared is not None:
             await self._shared.close()
 
-    async def _post(self, exchange: Exchange) -> None:
+    async def _post(self, exchange: HttpExchange) -> None:
         try:
             message = read_json((await exchange.body()).decode("utf-8", "replace"))
         except ValueError as error:
@@ -161,7 +161,7 @@ class HttpClients:
 
     # The older family.
 
-    async def _post_in_session(self, exchange: Exchange, message: Json) -> None:
+    async def _post_in_session(self, exchange: HttpExchange, message: Json) -> None:
         if message.get("method") == "initialize":
             client = await self._opened(exchange)
         else:
@@ -178,7 +178,7 @@ class HttpClients:
         else:
             await self._work(exchange, client, message)
 
-    async def _work(self, exchange: Exchange, client: HttpSession, message: Json) -> None:
+    async def _work(self, exchange: HttpExchange, client: HttpSession, message: Json) -> None:
         async def request(method: str, params: Json) -> Any:
             asked_id = f"ask-{secrets.token_hex(8)}"
             client.asked[asked_id] = answered = asyncio.get_running_loop().create_future()
@@ -200,17 +200,17 @@ class HttpClients:
         finally:
             client.working.pop(message["id"], None)
 
-    async def _opened(self, exchange: Exchange) -> HttpSession:
+    async def _opened(self, exchange: HttpExchange) -> HttpSession:
         if len(self.sessions) >= SESSIONS:
             await self.sessions.pop(next(iter(self.sessions))).close()
         session_id = secrets.token_hex(16)
-        client = HttpSession(connection=Connection(service=self.service, session=self.service.session()))
+        client = HttpSession(connection=ServedClient(service=self.service, session=self.service.session()))
         client.connection.push = client.push
         self.sessions[session_id] = client
         exchange.more["mcp-session-id"] = session_id
         return client
 
-    def _client(self, exchange: Exchange) -> HttpSession:
+    def _client(self, exchange: HttpExchange) -> HttpSession:
         session_id = exchange.headers.get("mcp-session-id")
         if session_id is None:
             raise RpcProblem(400, "Begin with initialize, and send the Mcp-Session-Id it gives.", code=INVALID_REQUEST)
@@ -218,15 +218,15 @@ class HttpClients:
             raise RpcProblem(404, "That session is over. Begin with initialize.", code=INVALID_REQUEST)
         return self.sessions[session_id]
 
-    async def _listen(self, exchange: Exchange) -> None:
+    async def _listen(self, exchange: HttpExchange) -> None:
         """Tell the client what belongs to no request, until it hangs up or its session is over."""
         client = self._client(exchange)
         await exchange.begin_events()
-        gone = asyncio.create_task(exchange.hung_up())
+        hang_up = asyncio.create_task(exchange.hung_up())
         try:
-            while not gone.done():
+            while not hang_up.done():
                 news = asyncio.create_task(client.news.get())
-                await asyncio.wait([news, gone], return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait([news, hang_up], return_when=asyncio.FIRST_COMPLETED)
                 if not news.done():
                     news.cancel()
                 elif (message := news.result()) is not None:
@@ -235,9 +235,9 @@ class HttpClients:
                     await exchange.end_events()
                     return
         finally:
-            gone.cancel()
+            hang_up.cancel()
 
-    async def _delete(self, exchange: Exchange) -> None:
+    async def _delete(self, exchange: HttpExchange) -> None:
         client = self._client(exchange)
         del self.sessions[exchange.headers["mcp-session-id"]]
         await client.close()
@@ -245,22 +245,22 @@ class HttpClients:
 
     # The newer family.
 
-    async def _post_stateless(self, exchange: Exchange, message: Json) -> None:
+    async def _post_stateless(self, exchange: HttpExchange, message: Json) -> None:
         _check_headers(exchange, message)
         if message.get("id") is None:
             await exchange.accept()
             return
         if self._shared is None:
-            self._shared = Connection(service=self.service, session=self.service.session())
+            self._shared = ServedClient(service=self.service, session=self.service.session())
         work = asyncio.create_task(_answered(self._shared, message, None, exchange))
-        gone = asyncio.create_task(exchange.hung_up())
+        hang_up = asyncio.create_task(exchange.hung_up())
         try:
-            await asyncio.wait([work, gone], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([work, hang_up], return_when=asyncio.FIRST_COMPLETED)
         finally:
-            hung_up = gone.done()
-            for task in (work, gone):
+            hung_up = hang_up.done()
+            for task in (work, hang_up):
                 task.cancel()
-            await asyncio.gather(work, gone, return_exceptions=True)
+            await asyncio.gather(work, hang_up, return_exceptions=True)
         if not hung_up:
             answer = work.result()
             await exchange.answer(answer, _STATUS.get(_code(answer), 200))
@@ -274,7 +274,7 @@ def _code(answer: Json) -> int:
     return code if isinstance(code, int) else 0
 
 
-async def _answered(connection: Connection, message: Json, request: Any, exchange: Exchange) -> Json:
+async def _answered(connection: ServedClient, message: Json, request: Any, exchange: HttpExchange) -> Json:
     async def notify(method: str, params: Json) -> None:
         await exchange.event({"jsonrpc": "2.0", "method": method, "params": params})
 
@@ -288,26 +288,26 @@ async def _answered(connection: Connection, message: Json, request: Any, exchang
 
 
 def _failed(request_id: Any, error: RpcError) -> Json:
-    told: Json = {"code": error.code or INTERNAL_ERROR, "message": str(error)}
-    return {"jsonrpc": "2.0", "id": request_id, "error": told | ({} if error.data is None else {"data": error.data})}
+    details: Json = {"code": error.code or INTERNAL_ERROR, "message": str(error)}
+    return {"jsonrpc": "2.0", "id": request_id, "error": details | ({} if error.data is None else {"data": error.data})}
 
 
-def _is_stateless(exchange: Exchange, message: Json) -> bool:
-    said = exchange.headers.get("mcp-protocol-version")
-    return said == STATELESS or META_VERSION in meta_of(message.get("params")) or "mcp-method" in exchange.headers
+def _is_stateless(exchange: HttpExchange, message: Json) -> bool:
+    version = exchange.headers.get("mcp-protocol-version")
+    return version == STATELESS or META_VERSION in meta_of(message.get("params")) or "mcp-method" in exchange.headers
 
 
-def _check_headers(exchange: Exchange, message: Json) -> None:
-    """What the headers say of a request must be what it says itself."""
+def _check_headers(exchange: HttpExchange, message: Json) -> None:
+    """Refuse a request whose headers do not say what it says itself."""
     method, params = message.get("method"), object_of(message.get("params"))
     if message.get("id") is None:
         return
-    said = {
+    expected = {
         "mcp-protocol-version": meta_of(params).get(META_VERSION),
         "mcp-method": method,
         "mcp-name": params.get(NAMED[method]) if method in NAMED else None,
     }
-    for name, value in said.items():
+    for name, value in expected.items():
         if value is not None and plain_value(exchange.headers.get(name, "")) != value:
             raise RpcProblem(
                 400, f"The header {name} is not what the request says.", code=HEADER_MISMATCH, message=message

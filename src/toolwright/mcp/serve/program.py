@@ -67,7 +67,7 @@ def _either(answers: ClientAnswers, otherwise: Answerer | None) -> Answerer:
             return await answers(question)
         if otherwise is None:
             return Reply(kind="reject", message=NOBODY)
-        said = otherwise(question)
-        return said if isinstance(said, Reply | str | None) else await asyncio.ensure_future(said)
+        reply = otherwise(question)
+        return reply if isinstance(reply, Reply | str | None) else await asyncio.ensure_future(reply)
 
     return answer

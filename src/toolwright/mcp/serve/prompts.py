@@ -16,7 +16,7 @@ from toolwright.session.session import Session
 from toolwright.workspace import Workspace
 
 ALL = "arguments"
-"""What `$ARGUMENTS` is called."""
+"""Name of `$ARGUMENTS` for clients."""
 _UNUSUAL = re.compile(r"[^\w./ -]")
 VALUES = 100
 """Completions that one answer holds, as the protocol says."""
@@ -26,16 +26,16 @@ def prompts_of(workspace: Workspace) -> list[Json]:
     return [_described(one) for one in workspace.commands.all()]
 
 
-async def prompt_of(workspace: Workspace, session: Session, told: Json) -> Json:
+async def prompt_of(workspace: Workspace, session: Session, params: Json) -> Json:
     """Return what a command comes to, as messages of the user. Its shell goes by the rules of the session."""
-    name, given = text_of(told.get("name")), object_of(told.get("arguments"))
+    name, values = text_of(params.get("name")), object_of(params.get("arguments"))
     if name not in workspace.commands:
         raise RpcError(f"There is no prompt {name!r}.", INVALID_PARAMS)
     command = workspace.commands[name]
-    if ALL in given:
-        call = typed_call(name, text_of(given[ALL]))
+    if ALL in values:
+        call = typed_call(name, text_of(values[ALL]))
     else:
-        words = [text_of(given.get(one)) for one in _places(command)]
+        words = [text_of(values.get(one)) for one in _places(command)]
         call = given_call(name, words)
     try:
         text = await fill_in(command, call, session)
@@ -46,12 +46,12 @@ async def prompt_of(workspace: Workspace, session: Session, told: Json) -> Json:
     return {"description": command.description, "messages": [{"role": "user", "content": one} for one in blocks]}
 
 
-async def completions(workspace: Workspace, session: Session, told: Json) -> Json:
+async def completions(workspace: Workspace, session: Session, params: Json) -> Json:
     """Return the files that an argument of a prompt may mean, by how it begins; those that may be read."""
-    value, names = text_of(object_of(told.get("argument")).get("value")), list[str]()
-    if object_of(told.get("ref")).get("type") == "ref/prompt":
-        found = await find_files(workspace.directory, f"**/*{_UNUSUAL.sub('?', value)}*")
-        names = [path for path in found.paths if session.ruled_agent.decide("read", path) == "allow"]
+    value, names = text_of(object_of(params.get("argument")).get("value")), list[str]()
+    if object_of(params.get("ref")).get("type") == "ref/prompt":
+        files = await find_files(workspace.directory, f"**/*{_UNUSUAL.sub('?', value)}*")
+        names = [path for path in files.paths if session.ruled_agent.decide("read", path) == "allow"]
     return {"completion": {"values": names[:VALUES], "total": len(names), "hasMore": len(names) > VALUES}}
 
 

@@ -64,11 +64,16 @@ class Offered:
             self.leave(uri)
 
     def _at(self, uri: str) -> tuple[Resource, dict[str, str]]:
-        for one in self.resources:
-            if (match := re.fullmatch(_PLACE.sub(r"(?P<\1>[^/?#]+)", re.escape(one.uri)), uri)) is not None:
-                return one, {name: unquote(value) for name, value in match.groupdict().items()}
+        for resource in self.resources:
+            if (match := re.fullmatch(_PLACE.sub(r"(?P<\1>[^/?#]+)", re.escape(resource.uri)), uri)) is not None:
+                return resource, {name: unquote(value) for name, value in match.groupdict().items()}
         raise RpcError(f"There is no resource {uri!r}.", RESOURCE_MISSING, {"uri": uri})
 
 
-def _described(one: Resource, key: str) -> Json:
-    return {key: one.uri, "name": one.name or one.uri, "description": one.description, "mimeType": one.mime}
+def _described(resource: Resource, key: str) -> Json:
+    return {
+        key: resource.uri,
+        "name": resource.name or resource.uri,
+        "description": resource.description,
+        "mimeType": resource.mime,
+    }

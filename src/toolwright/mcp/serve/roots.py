@@ -31,6 +31,6 @@ def rules_within(roots: Sequence[Path], directory: Path) -> tuple[Rule, ...]:
     inside = [root for root in roots if root.is_relative_to(directory)]
     if not inside or directory in inside:
         return ()
-    said: list[tuple[str, Action]] = [(f"{directory}/*", "deny")]
-    said += ((f"{root}{end}", "allow") for root in inside for end in ("", "/*"))
-    return tuple(Rule(permission, pattern, action, CLIENT) for permission in KEPT for pattern, action in said)
+    patterns: list[tuple[str, Action]] = [(f"{directory}/*", "deny")]
+    patterns += ((f"{root}{end}", "allow") for root in inside for end in ("", "/*"))
+    return tuple(Rule(permission, pattern, action, CLIENT) for permission in KEPT for pattern, action in patterns)

@@ -1,4 +1,4 @@
-"""What a client of ours is offered: the tools of a workspace, called through the door, in the words of the protocol."""
+"""Our MCP service: the tools of a workspace, called through the door, in the words of the protocol."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -60,7 +60,7 @@ class ClientAnswers:
         return reply_of(question, await ask(form_of(question)))
 
     def can_ask(self, question: Question) -> bool:
-        """Whether the client whose call it is about can ask somebody."""
+        """Tell whether the client whose call it is about can ask somebody."""
         return self._asked_by(question) is not None
 
     @contextmanager
@@ -120,13 +120,13 @@ class Service:
         return not look.child and look.kind != "switch_mode"
 
     def resources(self) -> list[Resource]:
-        """What the extensions of the workspace have for clients to read."""
+        """Return what the extensions of the workspace have for clients to read."""
         return [one for extension in self.workspace.extensions for one in extension.resources]
 
     async def call(
         self, session: Session, params: Json, ask: Ask | None, tell: Tell | None, log: Tell | None = None
     ) -> Json:
-        """Run one call. Whatever goes wrong with it is in the answer. `log` is told what it says of itself."""
+        """Run one call. Any failure of it is in the answer. `log` gets what it reports of itself."""
         name, arguments = params.get("name"), params.get("arguments")
         if not isinstance(name, str):
             return _answer(Result.failed(ToolError("Name the tool to call.", "schema")))

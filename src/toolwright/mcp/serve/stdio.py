@@ -6,7 +6,7 @@ import stat
 import sys
 
 from toolwright.errors import UsageError
-from toolwright.mcp.serve.connection import Connection
+from toolwright.mcp.serve.connection import ServedClient
 from toolwright.mcp.serve.service import Service
 from toolwright.protocols.json_types import Json
 from toolwright.protocols.jsonrpc import MCP, Peer
@@ -15,7 +15,7 @@ from toolwright.protocols.jsonrpc import MCP, Peer
 async def serve_stdio(service: Service) -> None:
     """Answer one client until it closes our input."""
     reader, writer = await _streams()
-    connection = Connection(service=service, session=service.session())
+    connection = ServedClient(service=service, session=service.session())
 
     async def answer(method: str, params: Json) -> Json:
         return await connection.answer(method, params, peer.request, peer.notify)
@@ -36,7 +36,7 @@ async def _streams() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     sys.stdout.flush()
     os.dup2(2, 1)
     reader = asyncio.StreamReader()
-    heard, said = asyncio.StreamReaderProtocol(reader), asyncio.StreamReaderProtocol(asyncio.StreamReader())
+    heard, writing = asyncio.StreamReaderProtocol(reader), asyncio.StreamReaderProtocol(asyncio.StreamReader())
     await loop.connect_read_pipe(lambda: heard, os.fdopen(os.dup(0), "rb", 0))
-    transport, _ = await loop.connect_write_pipe(lambda: said, os.fdopen(output, "wb", 0))
-    return reader, asyncio.StreamWriter(transport, said, None, loop)
+    transport, _ = await loop.connect_write_pipe(lambda: writing, os.fdopen(output, "wb", 0))
+    return reader, asyncio.StreamWriter(transport, writing, None, loop)

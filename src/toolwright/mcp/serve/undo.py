@@ -19,11 +19,11 @@ def undo_tools(workspace: Workspace) -> list[Tool]:
     async def changes(ctx: ToolContext) -> Result:
         """Shows what the calls over this connection have changed in files so far, as differences."""
         await ctx.ask("changes", "*")
-        made = Changes(workspace.files.journal, workspace.files.hides)
-        made.follow(ctx.session_id)
-        found = [one for one in made.sum_up() if one.before != one.after]
-        shown = [unified(one.file, one.before, one.after).rstrip() for one in found]
-        return Result("\n\n".join(shown) or "Nothing is changed.", title=f"{len(found)} files changed")
+        changed = Changes(workspace.files.journal, workspace.files.hides)
+        changed.follow(ctx.session_id)
+        files = [one for one in changed.sum_up() if one.before != one.after]
+        diffs = [unified(one.file, one.before, one.after).rstrip() for one in files]
+        return Result("\n\n".join(diffs) or "Nothing is changed.", title=f"{len(files)} files changed")
 
     @tool(asks=True, writes="*")
     async def revert(
@@ -39,7 +39,7 @@ def undo_tools(workspace: Workspace) -> list[Tool]:
             raise
         except UsageError as error:
             raise ToolError(str(error), "not_found") from error
-        told = [f"{plan.kind} {plan.path}" for plan in plans]
-        return Result("\n".join(told), title=f"{len(plans)} files undone")
+        lines = [f"{plan.kind} {plan.path}" for plan in plans]
+        return Result("\n".join(lines), title=f"{len(plans)} files undone")
 
     return [changes, revert]
