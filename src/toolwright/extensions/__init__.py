@@ -1,4 +1,4 @@
-"""What the configuration adds to a workspace: custom tools, plugins, hooks and commands. Nothing is loaded unneeded."""
+"""Extensions from the configuration: custom tools, plugins, hooks and commands. Nothing is loaded unneeded."""
 
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -28,26 +28,26 @@ def extensions_of(config: Config, environment: Mapping[str, str], *, pure: bool 
 
     What a project brings counts only if it is trusted; `pure` leaves plugins out.
     """
-    found = [
+    extensions = [
         Extension(name="tool files", start=partial(_with_tool_files, active_folders(config))),
         Extension(name="commands", start=_with_commands),
     ]
     foreign = config.settings.foreign
     hooks = config.settings.hooks or "hooks" in (*foreign.claude, *foreign.codex) or config.claude_plugins
     if hooks or config.settings.experimental.hook:
-        found.append(Extension(name="hooks", start=_with_shell_hooks))
+        extensions.append(Extension(name="hooks", start=_with_shell_hooks))
     if not pure and not is_true(environment.get("TOOLWRIGHT_PURE")) and has_plugins(config):
         from toolwright.extensions.typed import typed_extensions
 
         typed = list(typed_extensions(config, active_folders(config)))
-        found += typed
-        found += [Extension(name=one.name, start=partial(_with_said, one)) for one in typed if one.config()]
-        found.append(Extension(name="plugins", start=_with_plugins))
-    return found
+        extensions += typed
+        extensions += [Extension(name=one.name, start=partial(_with_said, one)) for one in typed if one.config()]
+        extensions.append(Extension(name="plugins", start=_with_plugins))
+    return extensions
 
 
 def has_plugins(config: Config) -> bool:
-    """Whether settings or folders name any plugin that may run."""
+    """Tell whether settings or folders name any plugin that may run."""
     folders = active_folders(config)
     return bool(config.settings.plugin) or any((one / kind).is_dir() for one in folders for kind in PLUGIN_FOLDERS)
 
@@ -79,11 +79,11 @@ def foreign_commands(config: Config, folders: Folders) -> dict[Path, str]:
 
     Each with what its commands' names begin with: those of plugins with the name of the plugin.
     """
-    found = {folder: f"{one.name}:" for one in config.claude_plugins for folder in one.commands}
+    prefixes = {folder: f"{one.name}:" for one in config.claude_plugins for folder in one.commands}
     if "commands" in config.settings.foreign.claude:
         keepers = (folders.home, *between(config.root, config.directory))
-        found |= {keeper / ".claude" / "commands": "" for keeper in keepers}
-    return found
+        prefixes |= {keeper / ".claude" / "commands": "" for keeper in keepers}
+    return prefixes
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Who answers a question: first what an extension decides, then whoever answers here."""
+"""Answers to questions: first what an extension decides, then whoever answers here."""
 
 import inspect
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ def answering_first(decide: Decide, otherwise: Answerer | None) -> Answerer:
             return reply
         if otherwise is None:
             return Reply(kind="reject", message=NOBODY)
-        said = otherwise(question)
-        return await said if inspect.isawaitable(said) else said
+        reply_here = otherwise(question)
+        return await reply_here if inspect.isawaitable(reply_here) else reply_here
 
     return answer

@@ -1,4 +1,4 @@
-"""What the `config` hook of a plugin adds: agents and commands, under the rules that hold for everybody."""
+"""Additions of a plugin's `config` hook: agents and commands, under the rules that hold for everybody."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,25 +14,25 @@ KINDS = ("agent", "command")
 
 def added(before: Json, after: Any) -> Json:
     """The agents and commands that a hook has put beside those there were."""
-    found: Json = {}
+    fresh_by_kind: Json = {}
     for kind in KINDS:
         now = after.get(kind) if isinstance(after, dict) else None
         known = before.get(kind, {})
         fresh = {name: one for name, one in now.items() if name not in known} if isinstance(now, dict) else {}
-        found |= {kind: fresh} if fresh else {}
-    return found
+        fresh_by_kind |= {kind: fresh} if fresh else {}
+    return fresh_by_kind
 
 
-def join_contributions(workspace: ExtensionHome, plugin: str, said: Mapping[str, Any]) -> list[str]:
+def join_contributions(workspace: ExtensionHome, plugin: str, contributed: Mapping[str, Any]) -> list[str]:
     """Add them to the workspace. Nothing of the same name gives way. Returns what was left out, and why."""
     problems: list[str] = []
-    for name, value in said.get("agent", {}).items():
+    for name, value in contributed.get("agent", {}).items():
         try:
             if name not in workspace.agents:
                 workspace.agents.by_name[name] = added_agent(name, value, plugin, workspace.folders.home)
         except ConfigError as error:
             problems.append(f"its agent {name} is left out: {error}")
-    for name, value in said.get("command", {}).items():
+    for name, value in contributed.get("command", {}).items():
         if isinstance(value, dict) and isinstance(value.get("template"), str):
             workspace.commands.added.setdefault(name, _command(name, value, plugin))
         else:

@@ -37,7 +37,7 @@ _HEADER = re.compile(r"(?m)^# /// script\s*$\s(?P<content>(^#(| .*)$\s)+)^# ///$
 
 @record(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What a Python file needs beside the standard library."""
+    """Requirements of a Python file beside the standard library."""
 
     requirements: tuple[str, ...] = ()
     python: str = ""
@@ -46,12 +46,12 @@ class Needs:
     def key(self) -> str:
         if not self.requirements and not self.python:
             return ""
-        said = json.dumps([self.requirements, self.python, sysconfig.get_python_version(), sys.platform])
-        return hashlib.sha256(said.encode()).hexdigest()[:20]
+        marks = json.dumps([self.requirements, self.python, sysconfig.get_python_version(), sys.platform])
+        return hashlib.sha256(marks.encode()).hexdigest()[:20]
 
 
 def needs_of(file: Path, text: str) -> Needs:
-    """What the header of a file says (PEP 723), or the requirements.txt beside it. ToolError for a broken header."""
+    """Return the needs in a file's header (PEP 723) or requirements.txt beside it. ToolError for a broken header."""
     match = _HEADER.search(text)
     if match is None:
         beside = file.parent / "requirements.txt"
@@ -61,13 +61,13 @@ def needs_of(file: Path, text: str) -> Needs:
 
     lines = [line[2:] if line.startswith("# ") else line[1:] for line in match["content"].splitlines()]
     try:
-        said = tomllib.loads("\n".join(lines))
+        header = tomllib.loads("\n".join(lines))
     except tomllib.TOMLDecodeError as error:
         raise ToolError(f"{file}:1: the block `# /// script` is no TOML: {error}.") from error
-    wanted = said.get("dependencies", [])
+    wanted = header.get("dependencies", [])
     if not isinstance(wanted, list) or not all(isinstance(one, str) for one in wanted):
         raise ToolError(f"{file}:1: `dependencies` in the block `# /// script` must be a list of texts.")
-    return Needs(requirements=tuple(wanted), python=str(said.get("requires-python", "")))
+    return Needs(requirements=tuple(wanted), python=str(header.get("requires-python", "")))
 
 
 async def python_command(
@@ -131,15 +131,15 @@ async def alone(file: Path) -> AsyncIterator[None]:
 
 async def run_step(argv: Sequence[str], environment: Mapping[str, str], cwd: Path | None = None) -> str:
     """Run one step of an installation and return what it printed; who gives up waiting for it ends it."""
-    shown = " ".join(argv[:4])
+    step = " ".join(argv[:4])
     try:
         ran = await run_child(argv, env={**os.environ, **environment}, cwd=cwd, seconds=None)
     except OSError as error:
-        raise ToolError(f"{shown} could not be run: {error}.") from error
+        raise ToolError(f"{step} could not be run: {error}.") from error
     if ran.code:
         text = (ran.err or ran.out).decode("utf-8", "replace")
         lines = [line.strip() for line in text.splitlines() if line.strip()]
-        raise ToolError(f"{shown} failed: {lines[-1] if lines else f'code {ran.code}'}")
+        raise ToolError(f"{step} failed: {lines[-1] if lines else f'code {ran.code}'}")
     return ran.out.decode("utf-8", "replace")
 
 
@@ -167,15 +167,15 @@ async def javascript_command(folders: Sequence[Path], lookup: Lookup, environmen
 
 
 async def _install_packages(folder: Path, lookup: Lookup, environment: Mapping[str, str]) -> None:
-    """What package.json depends on, without its scripts; nothing if it is there as it was asked for."""
+    """Install what package.json depends on, without its scripts; nothing if it is there already."""
     file = folder / "package.json"
     if not file.is_file():
         return
     try:
-        said: Any = read_json(file.read_text("utf-8"))
+        manifest: Any = read_json(file.read_text("utf-8"))
     except ValueError as error:
         raise ToolError(f"{file} is no JSON: {error}.") from error
-    wanted = said.get("dependencies", {}) if isinstance(said, dict) else {}
+    wanted = manifest.get("dependencies", {}) if isinstance(manifest, dict) else {}
     if not isinstance(wanted, dict) or not set(wanted) - {OWN_PLUGIN}:
         return
     mark, stamp = folder / "node_modules" / ".toolwright", hashlib.sha256(file.read_bytes()).hexdigest()

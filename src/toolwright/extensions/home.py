@@ -1,4 +1,4 @@
-"""What the extensions of the configuration need of the workspace they join."""
+"""The workspace as the extensions of the configuration need it."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Hooks that are no programs: an address that is told and answers, and a question to a model."""
+"""Hooks that are no programs: a request to an address, and a question to a model."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _ASKED = (
 
 
 async def told_by_address(
-    url: str, headers: Mapping[str, str], variables: Sequence[str], environment: Mapping[str, str], given: Json
+    url: str, headers: Mapping[str, str], variables: Sequence[str], environment: Mapping[str, str], event: Json
 ) -> str:
     """Send what happens to an address, and return what it answers. Only variables that are named reach its headers."""
     import httpx2
@@ -28,7 +28,7 @@ async def told_by_address(
         return environment.get(name, "") if name in variables else ""
 
     filled = {name: _VARIABLE.sub(value_of, value) for name, value in headers.items()}
-    data = json.dumps(given, ensure_ascii=False, default=str).encode("utf-8", "replace")
+    data = json.dumps(event, ensure_ascii=False, default=str).encode("utf-8", "replace")
     filled = {"content-type": "application/json", **filled}
     try:
         async with (
@@ -51,20 +51,20 @@ class HookRefused(Exception):
     """An answer that decides nothing, such as a status of 500."""
 
 
-def question(prompt: str, given: Json) -> str:
+def question(prompt: str, event: Json) -> str:
     """Return the text a model is asked: `$ARGUMENTS` is what happens, at the end where it is not named."""
-    told = json.dumps(given, ensure_ascii=False, default=str)
-    asked = prompt.replace("$ARGUMENTS", told) if "$ARGUMENTS" in prompt else f"{prompt}\n\n{told}"
+    event_text = json.dumps(event, ensure_ascii=False, default=str)
+    asked = prompt.replace("$ARGUMENTS", event_text) if "$ARGUMENTS" in prompt else f"{prompt}\n\n{event_text}"
     return _ASKED + asked
 
 
 def refusal_in(answer: str) -> str:
     """Return why a model said no, empty if it said yes; ToolError for an answer that is neither."""
-    found = re.search(r"\{.*\}", answer, re.DOTALL)
+    match = re.search(r"\{.*\}", answer, re.DOTALL)
     try:
-        said = read_json(found[0]) if found else None
+        verdict = read_json(match[0]) if match else None
     except ValueError:
-        said = None
-    if not isinstance(said, dict) or not isinstance(said.get("ok"), bool):
+        verdict = None
+    if not isinstance(verdict, dict) or not isinstance(verdict.get("ok"), bool):
         raise ToolError(f"the model gave no verdict: {answer[:200]!r}", "schema")
-    return "" if said["ok"] else str(said.get("reason") or "the hook's model refused it")
+    return "" if verdict["ok"] else str(verdict.get("reason") or "the hook's model refused it")

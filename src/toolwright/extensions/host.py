@@ -32,7 +32,7 @@ _KINDS = frozenset(get_args(Kind))
 
 
 class HostFailure(ToolError):
-    """What was asked of a host failed there, or the host is gone."""
+    """A request to a host failed there, or the host has ended."""
 
 
 @record(slots=True, kw_only=True, eq=False)
@@ -47,7 +47,7 @@ class Host:
     prepare: "Callable[[], Awaitable[Sequence[str]]] | None" = None
     """Makes what it needs before its first start, and says what to start; in place of `argv`."""
     requests: "Callable[[], Requests | None]" = lambda: None
-    """What answers a plugin's client, if anything does."""
+    """Returns what answers a plugin's client, None if nothing does."""
     keep_login: "Callable[[Json], Json] | None" = None
     """Stores a login that a plugin has renewed."""
     project: Callable[[], Json] = dict[str, Any]
@@ -303,8 +303,8 @@ class HostRun:
     async def last_words(self) -> str:
         """Why no answer came, in one sentence."""
         how = await self._program.how_it_ended()
-        said = f": {line}" if how and (line := self._program.last_line()) else ""
-        return f"The program that runs it {how or 'closed the connection'}{said}."
+        last = f": {line}" if how and (line := self._program.last_line()) else ""
+        return f"The program that runs it {how or 'closed the connection'}{last}."
 
     async def close(self) -> None:
         await self._program.close()
@@ -324,11 +324,11 @@ def result_of(answer: Any) -> Result:
     )
 
 
-def _attachment(said: Json) -> Attachment:
-    name = said.get("filename")
+def _attachment(entry: Json) -> Attachment:
+    name = entry.get("filename")
     return Attachment(
-        mime=str(said.get("mime") or "application/octet-stream"),
-        url=str(said["url"]),
+        mime=str(entry.get("mime") or "application/octet-stream"),
+        url=str(entry["url"]),
         filename=str(name) if name else None,
     )
 

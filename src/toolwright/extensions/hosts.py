@@ -35,9 +35,9 @@ class Hosts:
     directory: Path
     worktree: Path
     requests: "Callable[[], Requests | None]" = lambda: None
-    """What answers a plugin's client, if anything does."""
+    """Returns what answers a plugin's client, None if nothing does."""
     config_folders: Sequence[Path] = ()
-    """Whose package.json is installed for JavaScript."""
+    """Folders whose package.json is installed for JavaScript."""
     known: "Callable[[], Sequence[str] | None]" = lambda: None
     """The hashes of what of the project may run; None for all of it."""
     exempt: Sequence[Path] = ()
@@ -50,15 +50,15 @@ class Hosts:
     async def load(self, path: Path) -> Json:
         """The tools of a file."""
         self.check(path)
-        said: Any = await self.of(path).load(str(path))
-        return {"tools": list(said["tools"]), "files": [*said["files"], *map(str, _imports(path))]}
+        loaded: Any = await self.of(path).load(str(path))
+        return {"tools": list(loaded["tools"]), "files": [*loaded["files"], *map(str, _imports(path))]}
 
     async def imports(self, path: Path) -> list[Path]:
         """Return the files that importing one takes. One in Python is imported for it."""
         if path.suffix in JAVASCRIPT:
             return _imports(path)
-        said: Any = await self.of(path).request("imports", {"path": str(path)})
-        return [Path(file) for file in said["files"]]
+        answer: Any = await self.of(path).request("imports", {"path": str(path)})
+        return [Path(file) for file in answer["files"]]
 
     def check(self, path: Path) -> None:
         """Raise ToolError if JavaScript would import code of the project that may not run. Python is asked later."""

@@ -30,15 +30,15 @@ async def imported_code(config: Config, folders: Folders, hosts: "Hosts") -> tup
 
     Files in Python are imported for it. Those whose packages are not installed yet are left until they are.
     """
-    found, problems = set[str](), list[str]()
+    imported, problems = set[str](), list[str]()
     for file in _code_of(config):
         try:
             if _is_ready(file, folders):
                 async with time_limit(PATIENCE):
-                    found |= {os.path.relpath(one, config.root) for one in await hosts.imports(file)}
+                    imported |= {os.path.relpath(one, config.root) for one in await hosts.imports(file)}
         except (ToolError, TimeoutError, OSError) as error:
             problems.append(f"{file.name}: {str(error) or f'it took longer than {PATIENCE:g} seconds'}")
-    return sorted(name for name in found if not name.startswith("..")), problems
+    return sorted(name for name in imported if not name.startswith("..")), problems
 
 
 def _code_of(config: Config) -> list[Path]:
@@ -64,13 +64,13 @@ def _is_ready(file: Path, folders: Folders) -> bool:
 
 def javascript_imports(file: Path) -> list[Path]:
     """Return the files that a file in JavaScript imports by their paths, and so on, going by their text."""
-    found, waiting = dict[Path, None](), [file]
-    while waiting and len(found) < MOST:
-        for one in _imported(waiting.pop()):
-            if one not in found and one != file:
-                found[one] = None
-                waiting.append(one)
-    return list(found)
+    imported, waiting = dict[Path, None](), [file]
+    while waiting and len(imported) < MOST:
+        for path in _imported(waiting.pop()):
+            if path not in imported and path != file:
+                imported[path] = None
+                waiting.append(path)
+    return list(imported)
 
 
 def _imported(file: Path) -> Iterator[Path]:

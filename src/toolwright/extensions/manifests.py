@@ -32,13 +32,13 @@ _MANIFEST = {
 def manifest_tool(path: Path, tool_id: str, hosts: Hosts) -> Tool:
     """The tool a manifest describes. ToolError if it says it wrongly."""
     try:
-        said: Any = read_json(path.read_text("utf-8"))
+        manifest: Any = read_json(path.read_text("utf-8"))
     except ValueError as error:
         raise ToolError(f"{path}: no JSON: {error}") from error
-    if problems := problems_with(said, _MANIFEST):
+    if problems := problems_with(manifest, _MANIFEST):
         raise ToolError(f"{path}: {problems[0]}")
-    parameters: Json = {"type": "object", "properties": {}, **said.get("parameters", {})}
-    command = [str(word) for word in said["command"]]
+    parameters: Json = {"type": "object", "properties": {}, **manifest.get("parameters", {})}
+    command = [str(word) for word in manifest["command"]]
     if "/" in command[0] and not os.path.isabs(command[0]):  # noqa: PTH117 - on text
         command[0] = str(path.parent / command[0])
 
@@ -47,7 +47,9 @@ def manifest_tool(path: Path, tool_id: str, hosts: Hosts) -> Tool:
 
         return Result(await _output(command, with_defaults(arguments, parameters), ctx, hosts))
 
-    return Tool(id=tool_id, description=said["description"], parameters=parameters, run=run, act=said.get("act"))
+    return Tool(
+        id=tool_id, description=manifest["description"], parameters=parameters, run=run, act=manifest.get("act")
+    )
 
 
 async def _output(command: list[str], arguments: Json, ctx: ToolContext, hosts: Hosts) -> str:
@@ -57,16 +59,16 @@ async def _output(command: list[str], arguments: Json, ctx: ToolContext, hosts: 
         "TOOLWRIGHT_CALL": ctx.call_id,
         "TOOLWRIGHT_AGENT": ctx.agent,
     }
-    given = json.dumps(arguments, ensure_ascii=False).encode()
+    data = json.dumps(arguments, ensure_ascii=False).encode()
     program = command[0] if "/" in command[0] else hosts.lookup.need(command[0])
     started = Program(argv=(program, *command[1:]), cwd=ctx.directory, env=env)
     try:
         async with time_limit(CALLING):
-            done = await run_program(hosts.scopes(), started, given)
+            done = await run_program(hosts.scopes(), started, data)
     except TimeoutError:
         problem = f"{Path(command[0]).name} took longer than {CALLING / 60:g} minutes and was stopped."
         raise ToolError(problem, "timeout") from None
     if done.code != 0:
-        said = done.err.strip() or done.out.strip()
-        raise ToolError(f"{Path(command[0]).name} {done.how}{f': {said}' if said else ''}")
+        reason = done.err.strip() or done.out.strip()
+        raise ToolError(f"{Path(command[0]).name} {done.how}{f': {reason}' if reason else ''}")
     return done.out

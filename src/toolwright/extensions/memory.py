@@ -1,4 +1,4 @@
-"""What is remembered of files that were loaded, as long as they are what they were: so a list starts no process."""
+"""Memory of files that were loaded, valid until they change: so a list starts no process."""
 
 import hashlib
 import json
@@ -18,23 +18,23 @@ VERSION = 3
 
 @record(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """What each file brought when it was last loaded, by its content and that of the files it was made from."""
+    """Contents of each file when it was last loaded, by its hash and that of the files it was made from."""
 
     folder: Path
 
     def recall(self, file: str) -> Json | None:
-        """What was stored of a file; None if anything of it has changed since."""
+        """Return what was stored of a file; None if anything of it has changed since."""
         try:
-            said: Any = read_json(self._place(file).read_text("utf-8"))
-            if said["version"] == VERSION and all(_hash(one) == digest for one, digest in said["hashes"].items()):
-                return {**said["said"], "files": list(said["hashes"])}
+            stored: Any = read_json(self._place(file).read_text("utf-8"))
+            if stored["version"] == VERSION and all(_hash(one) == digest for one, digest in stored["hashes"].items()):
+                return {**stored["said"], "files": list(stored["hashes"])}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass
         return None
 
-    def store(self, file: str, said: Json) -> None:
-        hashes = {one: _hash(one) for one in said["files"]}
-        text = json.dumps({"version": VERSION, "said": said, "hashes": hashes})
+    def store(self, file: str, loaded: Json) -> None:
+        hashes = {one: _hash(one) for one in loaded["files"]}
+        text = json.dumps({"version": VERSION, "said": loaded, "hashes": hashes})
         with suppress(ConfigError):  # the next list loads it again
             update(self._place(file), lambda _: text)
 

@@ -24,7 +24,7 @@ _NAME = re.compile(r"(?:@[a-z0-9~][\w.~-]*/)?[a-z0-9~][\w.~-]*", re.IGNORECASE)
 _ELSEWHERE = ("git+", "git:", "github:", "gitlab:", "bitbucket:", "http://", "https://")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ALIAS = "plugin"
-"""What a package is called in its folder that does not come from the registry."""
+"""Name of a package in its folder that does not come from the registry."""
 _ENTRY = """\
 // {name} {version} {integrity}
 import * as all from "{main}"
@@ -47,7 +47,7 @@ class Package:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Lock:
-    """Which release of a package counts."""
+    """The release of a package that counts."""
 
     spec: str
     name: str
@@ -83,16 +83,16 @@ class PackageStore:
         return self._place(package) / "plugin.mjs"
 
     def lock(self, package: Package) -> Lock | None:
-        """Which release of it is installed, or is to be."""
+        """Return the release of it that is installed, or is to be."""
         return _read_lock(self._place(package) / "lock.json")
 
     def locks(self) -> list[Lock]:
         """The packages that are installed, or are to be."""
-        found = (_read_lock(file) for file in sorted(self.folder.glob("*/lock.json")))
-        return [lock for lock in found if lock is not None]
+        locks = (_read_lock(file) for file in sorted(self.folder.glob("*/lock.json")))
+        return [lock for lock in locks if lock is not None]
 
     async def resolve(self, package: Package) -> Lock:
-        """Which release is meant, as registry or repository say; of an archive it is known once it is there."""
+        """Return the release that is meant, by registry or repository; of an archive it is known once it is there."""
         if (known := self.lock(package)) is not None:
             return known
         if package.name == _ALIAS:
@@ -102,10 +102,10 @@ class PackageStore:
         async with in_time(f"The packages of {package.spec}"):
             text = await self._npm(["view", "--json", query, "version", "dist.integrity"], None)
         try:
-            said: Any = read_json(text)
+            releases: Any = read_json(text)
         except ValueError:
-            said = None
-        newest = said[-1] if isinstance(said, list) and said else said
+            releases = None
+        newest = releases[-1] if isinstance(releases, list) and releases else releases
         if not isinstance(newest, dict) or not newest.get("version") or not newest.get("dist.integrity"):
             raise ToolError(f"The registry has no release {query!r}. Correct the entry in `plugin`.", "not_found")
         version, integrity = str(newest["version"]), str(newest["dist.integrity"])
@@ -121,8 +121,8 @@ class PackageStore:
             return ""
         words = [git, "ls-remote", "--", address.removeprefix("git+"), wanted or "HEAD"]
         async with in_time(f"The packages of {package.spec}"):
-            told = await run_step(words, {**self.lookup.around(self.environment), "GIT_TERMINAL_PROMPT": "0"})
-        return told.split()[0] if told.split() else ""
+            refs = await run_step(words, {**self.lookup.around(self.environment), "GIT_TERMINAL_PROMPT": "0"})
+        return refs.split()[0] if refs.split() else ""
 
     def pin(self, package: Package, lock: Lock) -> None:
         """Have this release installed and no other."""
@@ -178,20 +178,22 @@ class PackageStore:
         _write(place / "package.json", {"private": True, "dependencies": {package.name: wanted}})
         step = "ci" if (place / "package-lock.json").is_file() else "install"
         await self._npm([step, "--ignore-scripts", "--no-audit", "--no-fund"], place)
-        found = _installed(place, package)
-        if pinned is not None and pinned.integrity and found.integrity != pinned.integrity:
+        installed = _installed(place, package)
+        if pinned is not None and pinned.integrity and installed.integrity != pinned.integrity:
             shutil.rmtree(place / "node_modules", ignore_errors=True)
             (place / "package-lock.json").unlink(missing_ok=True)
             raise ToolError(
-                f"{package.spec} is not what it was when you looked at it: {found} instead of {pinned}."
+                f"{package.spec} is not what it was when you looked at it: {installed} instead of {pinned}."
                 f" It is not used. tw plugin update {package.spec} takes it as it is now."
             )
         main = main_of(place / "node_modules" / package.name)
         if main is None:
             raise ToolError(f"{package.spec} is no plugin: its package.json names no file to load.")
-        self.pin(package, found)
+        self.pin(package, installed)
         relative = f"./{main.relative_to(place.resolve()).as_posix()}"
-        text = _ENTRY.format(name=found.name, version=found.version, integrity=found.integrity, main=relative)
+        text = _ENTRY.format(
+            name=installed.name, version=installed.version, integrity=installed.integrity, main=relative
+        )
         with open_private(self.entry(package)) as stream:
             stream.write(text.encode())
 
@@ -209,33 +211,33 @@ class PackageStore:
 def main_of(folder: Path) -> Path | None:
     """The file that a JavaScript package is entered by."""
     try:
-        said: Any = read_json((folder / "package.json").read_text("utf-8"))
+        manifest: Any = read_json((folder / "package.json").read_text("utf-8"))
     except (OSError, ValueError):
-        said = {}
-    said = said if isinstance(said, dict) else {}
-    entry = said.get("exports")
+        manifest = {}
+    manifest = manifest if isinstance(manifest, dict) else {}
+    entry = manifest.get("exports")
     while isinstance(entry, dict):
         entry = next((entry[key] for key in _CONDITIONS if key in entry), None)
-    for one in (entry, said.get("main"), "index.js", "index.mjs", "index.ts"):
-        if isinstance(one, str) and (folder / one).is_file():
-            return (folder / one).resolve()
+    for name in (entry, manifest.get("main"), "index.js", "index.mjs", "index.ts"):
+        if isinstance(name, str) and (folder / name).is_file():
+            return (folder / name).resolve()
     return None
 
 
 def _installed(place: Path, package: Package) -> Lock:
-    """What npm has installed, as it has noted it."""
+    """Return what npm has installed, as it has noted it."""
     noted: Any = read_json((place / "package-lock.json").read_text("utf-8"))
-    said: Json = noted.get("packages", {}).get(f"node_modules/{package.name}", {})
-    commit = str(said.get("resolved", "")).partition("#")[2]
-    name = str(said.get("name") or (package.spec if package.name == _ALIAS else package.name))
-    integrity = commit or str(said.get("integrity") or "")
-    return Lock(spec=package.spec, name=name, version=str(said.get("version", "")), integrity=integrity)
+    entry: Json = noted.get("packages", {}).get(f"node_modules/{package.name}", {})
+    commit = str(entry.get("resolved", "")).partition("#")[2]
+    name = str(entry.get("name") or (package.spec if package.name == _ALIAS else package.name))
+    integrity = commit or str(entry.get("integrity") or "")
+    return Lock(spec=package.spec, name=name, version=str(entry.get("version", "")), integrity=integrity)
 
 
 def _read_lock(file: Path) -> Lock | None:
     try:
-        said: Any = read_json(file.read_text("utf-8"))
-        return Lock(**{key: str(said[key]) for key in ("spec", "name", "version", "integrity")})
+        lock: Any = read_json(file.read_text("utf-8"))
+        return Lock(**{key: str(lock[key]) for key in ("spec", "name", "version", "integrity")})
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -1,4 +1,4 @@
-"""Where plugins hear of things: their hooks, by OpenCode's names and shapes, around ours."""
+"""Hooks of plugins, by OpenCode's names and shapes, around ours."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -85,7 +85,7 @@ async def with_plugins(workspace: ExtensionHome) -> AsyncIterator[None]:
 
 
 def store_of(workspace: ExtensionHome) -> PackageStore:
-    """Where the packages of a user's plugins are."""
+    """Return the store of the packages of a user's plugins."""
     folder = workspace.folders.data / "plugins"
     return PackageStore(folder=folder, lookup=workspace.lookup, environment=workspace.environment)
 
@@ -105,8 +105,8 @@ def _hook(plugins: Plugins) -> Hook:
                 ADDED.reset(token)
         if result.error is not None:
             return result
-        shown: Json = {"title": result.title, "output": result.output, "metadata": dict(result.metadata)}
-        after = await plugins.fire("tool.execute.after", {**about, "args": call.arguments}, shown)
+        view: Json = {"title": result.title, "output": result.output, "metadata": dict(result.metadata)}
+        after = await plugins.fire("tool.execute.after", {**about, "args": call.arguments}, view)
         return _changed(result, after)
 
     async def around_prompt(
@@ -133,7 +133,7 @@ def _hook(plugins: Plugins) -> Hook:
 
 
 async def _guarded(plugins: Plugins, about: Json, arguments: Json) -> Json | None:
-    """What the plugins make of the arguments. What one of them throws here is its way to say no."""
+    """Return what the plugins make of the arguments. What one of them throws here is its way to say no."""
     try:
         return await plugins.fire("tool.execute.before", about, {"args": arguments}, strict=True)
     except ToolError as error:
@@ -193,19 +193,19 @@ async def _transformed(plugins: Plugins, request: ModelRequest) -> ModelRequest:
     about: Json = {"sessionID": request.session_id, "model": model, "provider": {"id": request.info.provider}}
     settings, messages = request.settings, list(request.messages)
     if plugins.has("chat.params"):
-        given: Json = {
+        before: Json = {
             "temperature": settings.temperature,
             "topP": settings.top_p,
             "topK": settings.top_k,
             "options": _json(settings.options),
         }
-        said = await plugins.fire("chat.params", about, given) or given
+        chosen = await plugins.fire("chat.params", about, before) or before
         settings = replace(
             settings,
-            temperature=_number(said.get("temperature")),
-            top_p=_number(said.get("topP")),
-            top_k=said["topK"] if isinstance(said.get("topK"), int) else None,
-            options=said["options"] if isinstance(said.get("options"), dict) else settings.options,
+            temperature=_number(chosen.get("temperature")),
+            top_p=_number(chosen.get("topP")),
+            top_k=chosen["topK"] if isinstance(chosen.get("topK"), int) else None,
+            options=chosen["options"] if isinstance(chosen.get("options"), dict) else settings.options,
         )
     tools = (
         [await _redefined(plugins, one) for one in request.tools] if plugins.has("tool.definition") else request.tools
@@ -213,10 +213,10 @@ async def _transformed(plugins: Plugins, request: ModelRequest) -> ModelRequest:
     if plugins.has("experimental.chat.system.transform"):
         system = [one.text for one in messages if isinstance(one, SystemMessage)]
         answer = await plugins.fire("experimental.chat.system.transform", about, {"system": list(system)}) or {}
-        told = [str(text) for text in answer.get("system", system)] or system
-        if told != system:
+        changed = [str(text) for text in answer.get("system", system)] or system
+        if changed != system:
             rest = [one for one in messages if not isinstance(one, SystemMessage)]
-            messages = [*(SystemMessage(text=text) for text in told), *rest]
+            messages = [*(SystemMessage(text=text) for text in changed), *rest]
     if plugins.has("experimental.chat.messages.transform"):
         messages = await _messages(plugins, request.session_id, messages)
     return replace(request, messages=messages, settings=settings, tools=tools)
@@ -226,26 +226,30 @@ async def _redefined(plugins: Plugins, tool: ToolSpec) -> ToolSpec:
     """A tool as a plugin has it described to the model. What it does stays the same."""
     if (known := plugins.redefined.get(id(tool))) is not None:
         return known[1]
-    shown: Json = {"description": tool.description, "parameters": _json(tool.schema)}
-    said = await plugins.fire("tool.definition", {"toolID": tool.name}, shown) or shown
-    description, parameters = said.get("description"), said.get("parameters")
-    made = replace(
+    before: Json = {"description": tool.description, "parameters": _json(tool.schema)}
+    after = await plugins.fire("tool.definition", {"toolID": tool.name}, before) or before
+    description, parameters = after.get("description"), after.get("parameters")
+    redefined = replace(
         tool,
         description=description if isinstance(description, str) else tool.description,
         schema=parameters if isinstance(parameters, dict) else tool.schema,
     )
-    plugins.redefined[id(tool)] = tool, made
-    return made
+    plugins.redefined[id(tool)] = tool, redefined
+    return redefined
 
 
 async def _messages(plugins: Plugins, session_id: str, messages: list[ModelMessage]) -> list[ModelMessage]:
     """The conversation as a plugin leaves it: texts it has changed, messages it has left out or added."""
-    shown = [_shown(index, one, session_id) for index, one in enumerate(messages) if not isinstance(one, SystemMessage)]
-    answer = await plugins.fire("experimental.chat.messages.transform", {}, {"messages": shown}) or {}
+    rows = [
+        _message_json(index, one, session_id)
+        for index, one in enumerate(messages)
+        if not isinstance(one, SystemMessage)
+    ]
+    answer = await plugins.fire("experimental.chat.messages.transform", {}, {"messages": rows}) or {}
     kept: list[ModelMessage] = [one for one in messages if isinstance(one, SystemMessage)]
-    for said in answer.get("messages", shown):
-        index = said.get("info", {}).get("id")
-        texts = [str(part.get("text", "")) for part in said.get("parts", []) if part.get("type") == "text"]
+    for row in answer.get("messages", rows):
+        index = row.get("info", {}).get("id")
+        texts = [str(part.get("text", "")) for part in row.get("parts", []) if part.get("type") == "text"]
         if isinstance(index, str) and index.isdigit() and int(index) < len(messages):
             kept.append(_retold(messages[int(index)], texts))
         elif texts:
@@ -253,7 +257,7 @@ async def _messages(plugins: Plugins, session_id: str, messages: list[ModelMessa
     return kept
 
 
-def _shown(index: int, message: ModelMessage, session_id: str) -> Json:
+def _message_json(index: int, message: ModelMessage, session_id: str) -> Json:
     role = "user" if isinstance(message, UserMessage) else "assistant"
     info = {"id": str(index), "role": role, "sessionID": session_id}
     if isinstance(message, ToolMessage):
@@ -275,8 +279,8 @@ def _retold(message: ModelMessage, texts: list[str]) -> ModelMessage:
         return message
     left = iter(texts)
     content: list[Any] = [next(left, "") if isinstance(one, str) else one for one in message.content]
-    told: Any = tuple(one for one in (*content, *left) if one != "")
-    return replace(message, content=told)
+    replaced: Any = tuple(one for one in (*content, *left) if one != "")
+    return replace(message, content=replaced)
 
 
 def _tell_users(workspace: ExtensionHome, words: str) -> None:

@@ -33,7 +33,7 @@ class Way:
     """`oauth`, or `api` for a key."""
     label: str
     authorizes: bool
-    """Whether the plugin takes part; else the key is stored as it is given."""
+    """True if the plugin takes part; else the key is stored as it is given."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -55,9 +55,9 @@ class PluginLogins:
     file: AuthFile
     _ways: dict[str, tuple[Ask, tuple[Way, ...]]] = field(default_factory=dict[str, tuple[Ask, tuple[Way, ...]]])
 
-    def take(self, ask: Ask, said: Mapping[str, Any]) -> None:
+    def take(self, ask: Ask, description: Mapping[str, Any]) -> None:
         """Know the logins of a plugin, by what it said when it was started."""
-        for login in said.get("logins") or ():
+        for login in description.get("logins") or ():
             provider = str(login["provider"])
             if provider in self._ways:
                 continue
@@ -72,37 +72,37 @@ class PluginLogins:
         models = answer.get("models")
         if not isinstance(models, dict):
             raise ToolError(f"it gave no models for {provider}")
-        made = {name: record_of(one) for name, one in models.items() if isinstance(one, dict)}
-        self.connections().catalog.offer(provider, made)
+        records = {name: record_of(one) for name, one in models.items() if isinstance(one, dict)}
+        self.connections().catalog.offer(provider, records)
 
     def providers(self) -> list[str]:
         return list(self._ways)
 
     def ways(self, provider: str) -> tuple[Way, ...]:
-        """How one logs in to a provider by a plugin; nothing where no plugin does that."""
+        """Return the ways to log in to a provider by a plugin; none where no plugin does that."""
         return self._ways[provider][1] if provider in self._ways else ()
 
     async def prompts(self, provider: str, way: int, inputs: Mapping[str, str]) -> list[Json]:
-        """What the plugin still wants to know, going by what was answered."""
-        found: list[Json] = await self._ask(provider, "loginPrompts", way, inputs=dict(inputs))
-        return found
+        """Return the plugin's further questions, going by what was answered."""
+        questions: list[Json] = await self._ask(provider, "loginPrompts", way, inputs=dict(inputs))
+        return questions
 
     async def begin(self, provider: str, way: int, inputs: Mapping[str, str]) -> Begun:
         """Begin to log in."""
-        said = await self._ask(provider, "loginBegin", way, inputs=dict(inputs))
-        if "record" in said:
-            self._store(provider, said["record"])
+        begun = await self._ask(provider, "loginBegin", way, inputs=dict(inputs))
+        if "record" in begun:
+            self._store(provider, begun["record"])
             return Begun(done=True)
         return Begun(
-            url=str(said.get("url") or ""),
-            instructions=str(said.get("instructions") or ""),
-            method="code" if said.get("method") == "code" else "auto",
+            url=str(begun.get("url") or ""),
+            instructions=str(begun.get("instructions") or ""),
+            method="code" if begun.get("method") == "code" else "auto",
         )
 
     async def finish(self, provider: str, way: int, code: str = "") -> None:
         """Wait until the person has logged in, and keep what comes of it."""
-        said = await self._ask(provider, "loginEnd", way, code=code)
-        self._store(provider, said["record"])
+        end = await self._ask(provider, "loginEnd", way, code=code)
+        self._store(provider, end["record"])
 
     def keep(self, provider: str, record: Any) -> None:
         """Store what a plugin says of a login that it has renewed."""
@@ -119,24 +119,24 @@ class PluginLogins:
         self.connections().use_stored(of)
 
     def _about(self, provider: str) -> Json:
-        """What a plugin is told of a provider: as the catalogue has it, and the login that is stored."""
+        """Return a provider for a plugin: as the catalogue has it, and the login that is stored."""
         catalog = self.connections().catalog
         try:
-            shown = provider_json(catalog.provider(provider), catalog.models(provider), "api")
+            info = provider_json(catalog.provider(provider), catalog.models(provider), "api")
         except UsageError:
-            shown = {"id": provider, "name": provider, "source": "api", "env": [], "options": {}, "models": {}}
-        return {"info": shown, "record": self.stored(provider) or None}
+            info = {"id": provider, "name": provider, "source": "api", "env": [], "options": {}, "models": {}}
+        return {"info": info, "record": self.stored(provider) or None}
 
     async def load(self, ask: Ask, provider: str) -> Json:
         """Ask the plugin how requests go to a provider that the user has logged in to."""
-        said: Json = await ask("loginLoad", {"provider": provider, **self._about(provider)})
-        return said
+        loaded: Json = await ask("loginLoad", {"provider": provider, **self._about(provider)})
+        return loaded
 
-    async def _ask(self, provider: str, method: str, way: int, **given: Any) -> Any:
+    async def _ask(self, provider: str, method: str, way: int, **params: Any) -> Any:
         ask, ways = self._ways.get(provider, (None, ()))
         if ask is None or not 0 <= way < len(ways):
             raise UsageError(f"There is no such way to log in to {provider[:80]!r}.")
-        return await ask(method, {"provider": provider, "method": way, **given})
+        return await ask(method, {"provider": provider, "method": way, **params})
 
 
 class PluginTransport:
@@ -149,13 +149,13 @@ class PluginTransport:
 
     @asynccontextmanager
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> AsyncIterator[HttpAnswer]:
-        said = await self._loaded()
-        base_url = str(said.get("baseURL") or self._base_url)
+        loaded = await self._loaded()
+        base_url = str(loaded.get("baseURL") or self._base_url)
         url = base_url.rstrip("/") + url.removeprefix(self._base_url.rstrip("/"))
-        key = key_header(self._api, ProviderKey(value=str(said.get("apiKey") or "")))
-        more = said.get("headers")
+        key = key_header(self._api, ProviderKey(value=str(loaded.get("apiKey") or "")))
+        more = loaded.get("headers")
         headers = {**key, **headers, **({n: str(v) for n, v in more.items()} if isinstance(more, dict) else {})}
-        if said.get("sends"):
+        if loaded.get("sends"):
             async with self._sent(url, body, headers) as answer:
                 yield answer
         else:
@@ -181,30 +181,30 @@ class PluginTransport:
         request: Json = {"url": url, "headers": dict(headers), "body": body.decode()}
         record = self._logins.stored(self._provider)
         try:
-            said = await self._ask("loginSend", {"provider": self._provider, "record": record, **request})
+            reply = await self._ask("loginSend", {"provider": self._provider, "record": record, **request})
         except ToolError as error:
             self._said = None  # the plugin may have been started anew, and knows nothing of it then
             if error.kind == "network":
                 raise NoConnection(str(error)) from error
             raise self._failure(error) from error
-        kept = {str(name).lower(): str(value) for name, value in said["headers"].items()}
-        head = Head(status=int(said["status"]), headers={n: v for n, v in kept.items() if n not in _FRAMING})
+        kept = {str(name).lower(): str(value) for name, value in reply["headers"].items()}
+        head = Head(status=int(reply["status"]), headers={n: v for n, v in kept.items() if n not in _FRAMING})
         try:
-            async with aclosing(self._pieces(said["id"])) as pieces:
+            async with aclosing(self._pieces(reply["id"])) as pieces:
                 yield HttpAnswer(head, pieces)
         finally:
             with suppress(ToolError):
-                await self._ask("loginDrop", {"id": said["id"]})
+                await self._ask("loginDrop", {"id": reply["id"]})
 
     async def _pieces(self, stream: int) -> AsyncGenerator[bytes, None]:
         while True:
             try:
-                said = await self._ask("loginRead", {"id": stream})
+                chunk = await self._ask("loginRead", {"id": stream})
             except ToolError as error:
                 raise NoConnection(str(error)) from error
-            if said["data"] is None:
+            if chunk["data"] is None:
                 return
-            yield base64.b64decode(said["data"])
+            yield base64.b64decode(chunk["data"])
 
     def _failure(self, error: Exception) -> ModelError:
         again = f"If that goes on, run `tw auth --login {self._provider}` again."

@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 KINDS = ("plugin", "plugins")
 ENDINGS = (".py", ".js", ".ts", ".mjs", ".mts")
 SLOW = 2.0
-"""Seconds after which the user is told what is waited for."""
+"""Seconds after which the user sees what is waited for."""
 TO_ANSWER = 10.0
 """Seconds for one of its hooks."""
 _REMEMBERED = ("hooks", "tools", "passedOver", "config", "logins", "providers")
@@ -60,7 +60,7 @@ HOOKS = frozenset(
 
 @record(frozen=True, slots=True, kw_only=True)
 class PluginSource:
-    """Where a plugin comes from, before anything of it was run."""
+    """Source of a plugin, before anything of it was run."""
 
     name: str
     path: Path
@@ -84,12 +84,12 @@ class Plugin:
     joined: bool = False
     """True once its tools are among those of the workspace."""
     started: bool = False
-    """Whether it runs in its host now."""
+    """True while it runs in its host now."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def to_json(self) -> Json:
-        shown: Json = {"name": self.source.name, "status": self.status, "hooks": list(self.hooks)}
-        return shown | ({"error": self.error} if self.error else {})
+        row: Json = {"name": self.source.name, "status": self.status, "hooks": list(self.hooks)}
+        return row | ({"error": self.error} if self.error else {})
 
 
 def plugin_sources(
@@ -99,7 +99,7 @@ def plugin_sources(
 
     With a store, packages that are not beside the settings are those in it, to be installed when they are started.
     """
-    found: dict[Path, PluginSource] = {}
+    sources: dict[Path, PluginSource] = {}
     missing: list[tuple[str, str]] = []
     for entry, base in _entries(config):
         name, options = named(entry)
@@ -111,15 +111,15 @@ def plugin_sources(
             path = store.entry(package)
         if path is None:
             missing.append((name, "there is no such file, and no such package beside the settings"))
-        elif path not in found:
-            given = options if isinstance(options, dict) else {}
-            found[path] = PluginSource(name=_shown(name, path), path=path, options=given, package=package)
+        elif path not in sources:
+            chosen = options if isinstance(options, dict) else {}
+            sources[path] = PluginSource(name=_short_name(name, path), path=path, options=chosen, package=package)
     for folder in folders:
         for kind in KINDS:
             for path in sorted((folder / kind).glob("*")) if (folder / kind).is_dir() else ():
-                if path.suffix in ENDINGS and not path.name.endswith(".d.ts") and path not in found:
-                    found[path] = PluginSource(name=path.name, path=path)
-    return list(found.values()), missing
+                if path.suffix in ENDINGS and not path.name.endswith(".d.ts") and path not in sources:
+                    sources[path] = PluginSource(name=path.name, path=path)
+    return list(sources.values()), missing
 
 
 def packages_of(config: Config, folders: Sequence[Path]) -> list[Package]:
@@ -129,7 +129,7 @@ def packages_of(config: Config, folders: Sequence[Path]) -> list[Package]:
 
 
 def named(entry: Any) -> tuple[Any, Any]:
-    """What an entry names, and its options: `"x"`, `["x", {…}]` or `{"package": "x", "options": {…}}`."""
+    """Return what an entry names, and its options: `"x"`, `["x", {…}]` or `{"package": "x", "options": {…}}`."""
     if isinstance(entry, list) and len(entry) == 2:
         return entry[0], entry[1]
     if isinstance(entry, dict):
@@ -150,7 +150,7 @@ class Plugins:
     tell: Callable[[str], None] = lambda _words: None
     """Says something to the user."""
     settings: Callable[[], Json] = dict[str, Any]
-    """What the hook `config` is shown."""
+    """Returns the settings for the hook `config`."""
     join: Callable[[str, Json], list[str]] = lambda _plugin, _added: []
     """Takes what that hook has added, and says what is left out."""
     redefined: dict[int, tuple[ToolSpec, ToolSpec]] = field(default_factory=dict[int, tuple[ToolSpec, ToolSpec]])
@@ -190,7 +190,7 @@ class Plugins:
         await self.described()
         await asyncio.gather(*(self._start(plugin) for plugin in self.plugins if plugin.status != "failed"))
 
-    async def fire(self, name: str, given: Json, output: Json | None = None, *, strict: bool = False) -> Json | None:
+    async def fire(self, name: str, data: Json, output: Json | None = None, *, strict: bool = False) -> Json | None:
         """Call one hook of all plugins that have it, one after the other; what the last left is returned.
 
         A hook that fails or takes too long is told and passed over; where it guards something (`strict`) it raises.
@@ -200,7 +200,7 @@ class Plugins:
             if name not in plugin.hooks or plugin.status == "failed":
                 continue
             try:
-                answer = await self._ask(plugin, name, given, output)
+                answer = await self._ask(plugin, name, data, output)
             except ToolError as error:
                 if strict:
                     raise
@@ -211,22 +211,22 @@ class Plugins:
         return output
 
     def has(self, name: str) -> bool:
-        """Whether any plugin may want this hook; yes as long as not all are known."""
+        """Tell whether any plugin may want this hook; yes as long as not all are known."""
         return not self._described or any(name in one.hooks and one.status != "failed" for one in self.plugins)
 
-    async def _ask(self, plugin: Plugin, name: str, given: Json, output: Json | None) -> Any:
+    async def _ask(self, plugin: Plugin, name: str, data: Json, output: Json | None) -> Any:
         await self._require(plugin)
         host, path = self._host(plugin), str(plugin.source.path)
         try:
             async with time_limit(TO_ANSWER):
-                said = await host.request("hook", {"path": path, "name": name, "input": given, "output": output})
+                answer = await host.request("hook", {"path": path, "name": name, "input": data, "output": output})
         except TimeoutError:
             host.retire()
             plugin.started = False
             text = f"{name} of the plugin {plugin.source.name} took longer than {TO_ANSWER:g} seconds"
             raise ToolError(f"{text}.", "timeout") from None
         plugin.fired.add(name)
-        return said.get("output") if isinstance(said, dict) else None
+        return answer.get("output") if isinstance(answer, dict) else None
 
     async def _require(self, plugin: Plugin) -> None:
         """Have a plugin run; ToolError if it does not."""
@@ -243,9 +243,9 @@ class Plugins:
         if known is not None and "hooks" in known:
             self._take(plugin, known)
             return
-        said = await self._start(plugin)
-        if said is not None:
-            self.memory.store(path, {**said, "files": [path]})
+        description = await self._start(plugin)
+        if description is not None:
+            self.memory.store(path, {**description, "files": [path]})
 
     async def _start(self, plugin: Plugin) -> Json | None:
         async with plugin.lock:
@@ -263,19 +263,19 @@ class Plugins:
             try:
                 self.hosts.check(plugin.source.path)
                 async with time_limit(STARTING):
-                    said: Any = await host.request("plugin", request)
-                    said["config"] = await self._added(plugin, host) if "config" in said["hooks"] else {}
+                    description: Any = await host.request("plugin", request)
+                    description["config"] = await self._added(plugin, host) if "config" in description["hooks"] else {}
             except (ToolError, TimeoutError, OSError, ValueError) as error:
                 self._leave_out(plugin, str(error))
                 return None
             finally:
                 slow.cancel()
-            self._take(plugin, said)
+            self._take(plugin, description)
             plugin.started = True
-            return {key: said[key] for key in _REMEMBERED if key in said}
+            return {key: description[key] for key in _REMEMBERED if key in description}
 
     async def _added(self, plugin: Plugin, host: Host) -> Json:
-        """What its hook `config` adds to the settings."""
+        """Return what its hook `config` adds to the settings."""
         settings = {**{kind: {} for kind in KINDS_ADDED}, **self.settings()}
         request = {"path": str(plugin.source.path), "name": "config", "input": settings, "output": None}
         answer = await host.request("hook", request)
@@ -291,15 +291,15 @@ class Plugins:
             plugin.status, plugin.error = "failed", reason.removeprefix(f"{plugin.source.path}:").strip()
         self.tell(f"The plugin {plugin.source.name} is left out: {plugin.error}")
 
-    def _take(self, plugin: Plugin, said: Mapping[str, Any]) -> None:
-        plugin.hooks, plugin.tools = tuple(map(str, said["hooks"])), tuple(said["tools"])
+    def _take(self, plugin: Plugin, description: Mapping[str, Any]) -> None:
+        plugin.hooks, plugin.tools = tuple(map(str, description["hooks"])), tuple(description["tools"])
         plugin.status = "active"
-        plugin.providers = tuple(map(str, said.get("providers") or ()))
-        self.logins.take(partial(self._asked, plugin), said)
+        plugin.providers = tuple(map(str, description.get("providers") or ()))
+        self.logins.take(partial(self._asked, plugin), description)
         unknown = [name for name in plugin.hooks if name not in HOOKS]
         notes = [f"without effect here: {', '.join(unknown)}"] if unknown else []
-        left_out = self.join(plugin.source.name, said.get("config") or {})
-        plugin.error = "; ".join([*map(str, said.get("passedOver", ())), *left_out, *notes])
+        left_out = self.join(plugin.source.name, description.get("config") or {})
+        plugin.error = "; ".join([*map(str, description.get("passedOver", ())), *left_out, *notes])
 
     async def _join_models(self, plugin: Plugin) -> None:
         for provider in plugin.providers:
@@ -309,14 +309,14 @@ class Plugins:
                 plugin.error = f"provider: {error}"
 
     async def _asked(self, plugin: Plugin, method: str, params: Json) -> Any:
-        """What a plugin answers to something else than a hook."""
+        """Return what a plugin answers to something else than a hook."""
         await self._require(plugin)
         return await self._host(plugin).request(method, {"path": str(plugin.source.path), **params})
 
     def _join_tools(self, plugin: Plugin) -> None:
-        for said in plugin.tools:
+        for definition in plugin.tools:
             try:
-                tool = self._tool(plugin, said)
+                tool = self._tool(plugin, definition)
             except ValueError as error:
                 plugin.error = f"one of its tools is left out: {error}"
                 continue
@@ -325,8 +325,8 @@ class Plugins:
             else:
                 self.registry.add([ready(tool, plugin.source.name)])
 
-    def _tool(self, plugin: Plugin, said: Json) -> Tool:
-        name, parameters = str(said["name"]), said["parameters"]
+    def _tool(self, plugin: Plugin, definition: Json) -> Tool:
+        name, parameters = str(definition["name"]), definition["parameters"]
 
         async def run(ctx: ToolContext, arguments: Json) -> Result:
             await self._require(plugin)
@@ -336,11 +336,11 @@ class Plugins:
 
         return Tool(
             id=plain_name(name),
-            description=str(said["description"]),
+            description=str(definition["description"]),
             parameters=parameters,
             run=run,
-            asks=bool(said.get("asks")),
-            act=said.get("act"),
+            asks=bool(definition.get("asks")),
+            act=definition.get("act"),
         )
 
     def _host(self, plugin: Plugin) -> Host:
@@ -353,7 +353,7 @@ class Plugins:
 
 
 def _entries(config: Config) -> Iterator[tuple[Any, Path]]:
-    """What the settings say of plugins, each with the folder it is to be found from."""
+    """Yield the plugins in the settings, each with the folder that its path starts from."""
     for source in config.sources:
         listed = source.value.get("plugin")
         file = Path(source.name)
@@ -376,10 +376,10 @@ def _resolved(name: str, base: Path, folders: Sequence[Path]) -> Path | None:
         return path if path.is_file() else main_of(path)
     package = plain if plain.count("@") == plain.startswith("@") else plain.rpartition("@")[0]
     for folder in (*folders, base):
-        if (found := main_of(folder / "node_modules" / package)) is not None:
-            return found
+        if (main := main_of(folder / "node_modules" / package)) is not None:
+            return main
     return None
 
 
-def _shown(name: str, path: Path) -> str:
+def _short_name(name: str, path: Path) -> str:
     return path.name if name.startswith((".", "/", "~", "file:")) else name

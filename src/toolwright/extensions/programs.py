@@ -115,7 +115,7 @@ def _attentive(workspace: Attended) -> CallHook:
 
 
 def _undo_tool(workspace: Attended) -> Tool:
-    """The way back for a model that is told of its new errors."""
+    """Return the tool by which a model undoes its last change, for one that has made new errors."""
     from toolwright.definition import tool
 
     @tool(asks=True, permission="edit", writes=ANY)
@@ -128,9 +128,9 @@ def _undo_tool(workspace: Attended) -> Tool:
     return undo
 
 
-def _warm(workspace: Attended, given: str) -> None:
+def _warm(workspace: Attended, path: str) -> None:
     if not workspace.closed:
-        workspace.languages.warm(workspace.files.tree.place(given).path)
+        workspace.languages.warm(workspace.files.tree.place(path).path)
 
 
 def make_languages(workspace: Attended) -> "Languages":

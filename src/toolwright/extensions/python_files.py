@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 Json = dict[str, Any]
 
 
-class Failure(Exception):
+class PluginFailure(Exception):
     """An answer that is an error."""
 
     def __init__(self, message: str, **data: Any) -> None:
@@ -30,7 +30,7 @@ class Failure(Exception):
         self.data = data
 
 
-class Project:
+class ProjectCode:
     """The project around the files, and which of its code may run: what was looked at when it was trusted."""
 
     def __init__(self, root: str, known: Iterable[str] | None, exempt: Iterable[str] = ()) -> None:
@@ -71,15 +71,15 @@ def _is_below(path: str, folder: str) -> bool:
 class KnownFinder(importlib.abc.MetaPathFinder):
     """Has the others find a module, and lets code of the project through as it was trusted."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: ProjectCode) -> None:
         self._project = project
 
     def find_spec(
         self, fullname: str, path: Any = None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         others = (finder for finder in sys.meta_path if finder is not self)
-        found = (finder.find_spec(fullname, path, target) for finder in others if hasattr(finder, "find_spec"))
-        spec = next((one for one in found if one is not None), None)
+        specs = (finder.find_spec(fullname, path, target) for finder in others if hasattr(finder, "find_spec"))
+        spec = next((one for one in specs if one is not None), None)
         if spec is None or not spec.origin or not self._project.holds(spec.origin):
             return spec
         if isinstance(spec.loader, importlib.machinery.SourceFileLoader):
@@ -92,7 +92,7 @@ class KnownFinder(importlib.abc.MetaPathFinder):
 
 
 @contextmanager
-def only_known(project: Project) -> Iterator[None]:
+def only_known(project: ProjectCode) -> Iterator[None]:
     """Import within this only what is known of a project."""
     finder = KnownFinder(project)
     sys.meta_path.insert(0, finder)
@@ -102,8 +102,8 @@ def only_known(project: Project) -> Iterator[None]:
         sys.meta_path.remove(finder)
 
 
-def import_file(path: str, project: Project) -> types.ModuleType:
-    """Import a file and return its module; a Failure names the line that broke."""
+def import_file(path: str, project: ProjectCode) -> types.ModuleType:
+    """Import a file and return its module; a PluginFailure names the line that broke."""
     name = f"_toolwright_file_{abs(hash(path))}"
     for folder in (str(Path(path).parent), str(Path(path).parent.parent)):
         if folder not in sys.path:
@@ -118,7 +118,7 @@ def import_file(path: str, project: Project) -> types.ModuleType:
         spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
-        raise Failure(f"{path}:{_line_of(error, path)}: {_last_line(error)}") from error
+        raise PluginFailure(f"{path}:{_line_of(error, path)}: {_last_line(error)}") from error
     return module
 
 
@@ -132,7 +132,7 @@ class SourceLoader(importlib.machinery.SourceFileLoader):
 class KnownLoader(SourceLoader):
     """Loads what a file says, as it is when it is looked at whether that may run."""
 
-    def __init__(self, fullname: str, path: str, project: Project) -> None:
+    def __init__(self, fullname: str, path: str, project: ProjectCode) -> None:
         super().__init__(fullname, path)
         self._project = project
 
@@ -143,7 +143,7 @@ class KnownLoader(SourceLoader):
 
 
 def _read_source_in(folder: str) -> None:
-    """What is imported from a folder and below it comes from sources alone."""
+    """Import what is in a folder and below it from sources alone."""
     find = importlib.machinery.FileFinder.path_hook(
         (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
         (SourceLoader, importlib.machinery.SOURCE_SUFFIXES),
@@ -161,10 +161,10 @@ def _read_source_in(folder: str) -> None:
 def entry_point(name: str) -> Any:
     from importlib.metadata import entry_points
 
-    for one in entry_points(group="toolwright.plugins"):
-        if one.name == name:
-            return one.load()
-    raise Failure(f"No installed package brings a plugin {name!r}.")
+    for entry in entry_points(group="toolwright.plugins"):
+        if entry.name == name:
+            return entry.load()
+    raise PluginFailure(f"No installed package brings a plugin {name!r}.")
 
 
 def _line_of(error: BaseException, path: str) -> int:
@@ -178,7 +178,7 @@ def _last_line(error: BaseException) -> str:
     return "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
 
 
-def own_modules(path: str, project: Project) -> list[str]:
+def own_modules(path: str, project: ProjectCode) -> list[str]:
     """Return the files beside a tool, and in the project, that are loaded by now: a change there is one of it."""
     folder = str(Path(path).parent.parent)
     loaded = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
@@ -196,7 +196,7 @@ def is_tool(value: Any) -> bool:
 
 
 def belongs(value: Any, module: types.ModuleType) -> bool:
-    """Whether a tool was made in this file, not imported into it."""
+    """Tell whether a tool was made in this file, not imported into it."""
     function = getattr(value, "function", None)
     return function is None or function.__module__ == module.__name__
 
@@ -265,12 +265,19 @@ def result_of(answer: Any) -> Json:
             one if isinstance(one, dict) else {"mime": one.mime, "url": one.url, "filename": one.filename}
             for one in get("attachments") or ()
         ]
-        said = {"output": output, "title": get("title") or "", "metadata": get("metadata") or {}, "attachments": files}
-        return said | ({"truncated": get("truncated")} if get("truncated") is not None else {})
+        result = {
+            "output": output,
+            "title": get("title") or "",
+            "metadata": get("metadata") or {},
+            "attachments": files,
+        }
+        return result | ({"truncated": get("truncated")} if get("truncated") is not None else {})
     try:
         return {"output": json.dumps(answer, ensure_ascii=False)}
     except (TypeError, ValueError) as problem:
-        raise Failure(f"It returned {type(answer).__name__}, which is no text, record or JSON: {problem}.") from problem
+        raise PluginFailure(
+            f"It returned {type(answer).__name__}, which is no text, record or JSON: {problem}."
+        ) from problem
 
 
 class Threads:

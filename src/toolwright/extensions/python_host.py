@@ -56,8 +56,8 @@ class OneFinder(importlib.abc.MetaPathFinder):
         return importlib.machinery.PathFinder.find_spec(fullname, [self._parent], target)
 
 
-class Abort:
-    """Whether the call is to stop."""
+class HostAbort:
+    """Signal that the call is to stop."""
 
     def __init__(self) -> None:
         self.reason = ""
@@ -68,22 +68,22 @@ class Abort:
 
     def raise_if_aborted(self) -> None:
         if self.reason:
-            raise files.Failure(f"The call was stopped: {self.reason}.", kind="aborted")
+            raise files.PluginFailure(f"The call was stopped: {self.reason}.", kind="aborted")
 
 
 class Context:
-    """What a tool gets beside its arguments, under the names of Python and of JavaScript."""
+    """Context of a tool's call, under the names of Python and of JavaScript."""
 
-    def __init__(self, wire: "Wire", said: Json) -> None:
+    def __init__(self, wire: "HostWire", call: Json) -> None:
         self._wire = wire
-        self._call = said["callID"]
-        self.session_id = self.sessionID = said.get("sessionID", "")
-        self.message_id = self.messageID = said.get("messageID", "")
-        self.call_id = self.callID = said["callID"]
-        self.agent = said.get("agent", "")
-        self.directory = Path(said.get("directory", "."))
-        self.worktree = Path(said.get("worktree", "."))
-        self.abort = Abort()
+        self._call = call["callID"]
+        self.session_id = self.sessionID = call.get("sessionID", "")
+        self.message_id = self.messageID = call.get("messageID", "")
+        self.call_id = self.callID = call["callID"]
+        self.agent = call.get("agent", "")
+        self.directory = Path(call.get("directory", "."))
+        self.worktree = Path(call.get("worktree", "."))
+        self.abort = HostAbort()
 
     async def ask(self, permission: Any, *patterns: str, always: Any = ("*",), **metadata: Any) -> None:
         """Return if the call may go on, raise otherwise. Takes one record with all of it as well."""
@@ -99,8 +99,8 @@ class Context:
         await self._wire.request("ask", {"call": self._call, **request})
 
     async def ask_all(self, *requests: Any) -> None:
-        for one in requests:
-            await self.ask(one.permission, *one.patterns, always=one.always, **one.metadata)
+        for request in requests:
+            await self.ask(request.permission, *request.patterns, always=request.always, **request.metadata)
 
     def metadata(self, title: Any = None, metadata: Any = None) -> None:
         """Show how the call is getting on."""
@@ -114,7 +114,7 @@ class Context:
         return types.SimpleNamespace(**answer)
 
 
-class Wire:
+class HostWire:
     """Messages both ways, in any order."""
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ class Wire:
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._working: dict[Any, tuple[asyncio.Task[None], list[Context]]] = {}
         self._lock = threading.Lock()
-        self.files = Files()
+        self.files = HostFiles()
         self.ended = asyncio.Event()
 
     async def run(self) -> None:
@@ -153,7 +153,7 @@ class Wire:
         if waiting is None or waiting.done():
             return
         if (error := message.get("error")) is not None:
-            waiting.set_exception(files.Failure(error["message"], **(error.get("data") or {})))
+            waiting.set_exception(files.PluginFailure(error["message"], **(error.get("data") or {})))
         else:
             waiting.set_result(message.get("result"))
 
@@ -167,7 +167,7 @@ class Wire:
             answer["result"] = await work(params, contexts[0] if contexts else self)
         except asyncio.CancelledError:
             answer["error"] = {"code": -32800, "message": "The call was stopped."}
-        except files.Failure as error:
+        except files.PluginFailure as error:
             answer["error"] = {"code": -32603, "message": str(error), "data": error.data}
         except BaseException as error:  # noqa: BLE001 - whatever a tool raises is its answer
             traceback.print_exc()
@@ -211,17 +211,17 @@ class Wire:
                 view = view[os.write(OUT, view) :]
 
 
-class Files:
+class HostFiles:
     """The files that were loaded, and what they hold."""
 
     def __init__(self) -> None:
-        self._project = files.Project(os.devnull, None)
+        self._project = files.ProjectCode(os.devnull, None)
         self._tools: dict[str, dict[str, Any]] = {}
         self._plugins: dict[str, dict[str, Any]] = {}
 
-    async def project(self, params: Json, wire: "Wire") -> None:
+    async def project(self, params: Json, wire: "HostWire") -> None:
         """Learn which code of the project may run, before anything is loaded."""
-        self._project = files.Project(params["root"], params["known"], params["exempt"])
+        self._project = files.ProjectCode(params["root"], params["known"], params["exempt"])
         self._project.refused = lambda path: wire.notify("refused", {"file": path})
         sys.meta_path.insert(0, files.KnownFinder(self._project))
 
@@ -231,7 +231,7 @@ class Files:
         return {"files": files.own_modules(params["path"], self._project)}
 
     async def load(self, params: Json, _: Any) -> Json:
-        """The tools of a file, as a model is told of them, and the files they were made from."""
+        """Return the tools of a file as for a model, and the files they were made from."""
         path = params["path"]
         tools = self._loaded(path)
         described = [files.described(name, one) for name, one in tools.items()]
@@ -241,7 +241,7 @@ class Files:
         path, name = params["path"], params["name"]
         tools = self._plugins[path].get("tool", {}) if path in self._plugins else self._loaded(path)
         if name not in tools:
-            raise files.Failure(f"{path} has no tool {name!r} any more.", kind="missing")
+            raise files.PluginFailure(f"{path} has no tool {name!r} any more.", kind="missing")
         return files.result_of(await files.run(tools[name], params["arguments"], context))
 
     async def plugin(self, params: Json, _: Any) -> Json:
@@ -250,7 +250,7 @@ class Files:
         module = files.import_file(path, self._project) if path.endswith(".py") else files.entry_point(path)
         start = getattr(module, "plugin", None) if isinstance(module, types.ModuleType) else module
         if not callable(start):
-            raise files.Failure(f"{path}: expected a function plugin(host) that returns its hooks.")
+            raise files.PluginFailure(f"{path}: expected a function plugin(host) that returns its hooks.")
         host = types.SimpleNamespace(
             directory=Path(params["directory"]),
             worktree=Path(params["worktree"]),
@@ -260,7 +260,7 @@ class Files:
         if inspect.isawaitable(hooks):
             hooks = await hooks
         if not isinstance(hooks, dict):
-            raise files.Failure(
+            raise files.PluginFailure(
                 f"{path}: plugin(host) returned {type(hooks).__name__}, but a mapping from hooks is expected."
             )
         self._plugins[path] = hooks
@@ -279,7 +279,7 @@ class Files:
             await answer
         return {"output": output, **({"input": params["input"]} if params["name"] == "config" else {})}
 
-    async def idle(self, _: Json, wire: "Wire") -> None:
+    async def idle(self, _: Json, wire: "HostWire") -> None:
         """Return once nothing else is under way, threads included."""
         while wire.is_busy or files.threads.running:  # noqa: ASYNC110 - threads set no event
             await asyncio.sleep(0.005)
@@ -295,13 +295,13 @@ class Files:
         return self._tools[path]
 
 
-def _fitting(hook: Any, given: Json, output: Json | None) -> tuple[Any, ...]:
-    """What a hook is called with: what it is about and what it may change, or the first alone if it takes no more."""
-    both = (given, {} if output is None else output)
+def _fitting(hook: Any, data: Json, output: Json | None) -> tuple[Any, ...]:
+    """Return the arguments of a hook: what it is about and what it may change, or the first if it takes no more."""
+    both = (data, {} if output is None else output)
     try:
         inspect.signature(hook).bind(*both)
     except TypeError:
-        return (given,)
+        return (data,)
     except ValueError:
         return both
     return both
@@ -315,7 +315,7 @@ def _sentence(error: BaseException) -> str:
 
 async def main() -> None:
     sys.meta_path.append(OneFinder(sys.argv[1]))
-    await Wire().run()
+    await HostWire().run()
 
 
 if __name__ == "__main__":

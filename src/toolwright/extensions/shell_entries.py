@@ -42,17 +42,17 @@ LONGEST = 86_400.0
 def hook_entries(config: Config, folders: Folders) -> tuple[list[ShellHook], list[ExtensionProblem]]:
     """The programs that our settings name and, if they say so, those of Claude Code and Codex; ours first."""
     problems: list[ExtensionProblem] = []
-    found = [hook for source in config.sources for hook in _read(source.value.get("hooks"), source.name, problems)]
+    hooks = [hook for source in config.sources for hook in _read(source.value.get("hooks"), source.name, problems)]
     foreign = config.settings.foreign
     wanted = {CLAUDE_HOOKS: "hooks" in foreign.claude, CODEX_HOOKS: "hooks" in foreign.codex}
     for names in (names for names, asked in wanted.items() if asked):
-        found += _foreign(_places(names, config, folders), config, folders, problems)
+        hooks += _foreign(_places(names, config, folders), config, folders, problems)
     for plugin in config.claude_plugins:
-        found += _read(plugin.hooks, f"the plugin {plugin.name} in {plugin.folder}", problems)
-    for one in config.foreign:
-        found += _read(one.hooks, str(one.file), problems, one.name)
-    found += _older_entries(config)
-    return found, problems
+        hooks += _read(plugin.hooks, f"the plugin {plugin.name} in {plugin.folder}", problems)
+    for foreign_agent in config.foreign:
+        hooks += _read(foreign_agent.hooks, str(foreign_agent.file), problems, foreign_agent.name)
+    hooks += _older_entries(config)
+    return hooks, problems
 
 
 def _places(names: Sequence[str], config: Config, folders: Folders) -> list[Path]:
@@ -66,14 +66,14 @@ def _foreign(
     files: Sequence[Path], config: Config, folders: Folders, problems: list[ExtensionProblem]
 ) -> list[ShellHook]:
     """The hooks of all these files together; none where the last of them that speaks of it switches them off."""
-    said = dict[Path, Json]()
+    settings = dict[Path, Json]()
     for file in files:
         known = config.known if not file.is_relative_to(folders.home / file.parent.name) else None
-        said[file] = _settings_in(file, config.root, known, problems)
-    off = [one["disableAllHooks"] for one in said.values() if isinstance(one.get("disableAllHooks"), bool)]
+        settings[file] = _settings_in(file, config.root, known, problems)
+    off = [one["disableAllHooks"] for one in settings.values() if isinstance(one.get("disableAllHooks"), bool)]
     if off and off[-1]:
         return []
-    return [hook for file, one in said.items() for hook in _read(one.get("hooks"), str(file), problems)]
+    return [hook for file, one in settings.items() for hook in _read(one.get("hooks"), str(file), problems)]
 
 
 def _settings_in(file: Path, root: Path, known: Mapping[str, str] | None, problems: list[ExtensionProblem]) -> Json:
@@ -87,13 +87,13 @@ def _settings_in(file: Path, root: Path, known: Mapping[str, str] | None, proble
         text = read_text(file)
         if known is not None and known.get(os.path.relpath(file, root)) != read[file]:
             raise ConfigError("it has changed since you trusted the project; tw trust shows how and asks anew")
-        said = jsonc.parse(text, str(file))
+        settings = jsonc.parse(text, str(file))
     except ConfigError as error:
         problems.append(ExtensionProblem(name=str(file), reason=str(error)))
         return {}
     finally:
         READ.reset(before)
-    return said if isinstance(said, dict) else {}
+    return settings if isinstance(settings, dict) else {}
 
 
 def _never(event: str) -> str:
@@ -102,8 +102,8 @@ def _never(event: str) -> str:
     )
 
 
-def _read(said: Any, origin: str, problems: list[ExtensionProblem], agent: str = "") -> Iterator[ShellHook]:
-    for event, groups in said.items() if isinstance(said, Mapping) else ():
+def _read(groups_by_event: Any, origin: str, problems: list[ExtensionProblem], agent: str = "") -> Iterator[ShellHook]:
+    for event, groups in groups_by_event.items() if isinstance(groups_by_event, Mapping) else ():
         if event not in EVENTS:
             problems.append(ExtensionProblem(name=origin, reason=_never(event)))
             continue
@@ -121,21 +121,21 @@ def _read(said: Any, origin: str, problems: list[ExtensionProblem], agent: str =
 
 
 def _hook(event: str, matcher: str, entry: Any, origin: str, agent: str) -> ShellHook:
-    said: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {}
-    kind, limit = said.get("type", "command"), said.get("timeout")
-    given = said.get(_FORMS.get(str(kind), ""))
-    runs = isinstance(given, str) and bool(given)
-    headers, variables = said.get("headers"), said.get("allowedEnvVars")
+    fields: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {}
+    kind, limit = fields.get("type", "command"), fields.get("timeout")
+    subject = fields.get(_FORMS.get(str(kind), ""))
+    runs = isinstance(subject, str) and bool(subject)
+    headers, variables = fields.get("headers"), fields.get("allowedEnvVars")
     return ShellHook(
         event=event,
         matcher=matcher,
-        command=str(given) if runs and kind == "command" else "",
-        url=str(given) if runs and kind == "http" else "",
+        command=str(subject) if runs and kind == "command" else "",
+        url=str(subject) if runs and kind == "http" else "",
         headers=tuple((str(key), str(value)) for key, value in headers.items()) if isinstance(headers, Mapping) else (),
         variables=tuple(map(str, variables)) if isinstance(variables, list) else (),
-        prompt=str(given) if runs and kind == "prompt" else "",
-        model=str(said.get("model") or ""),
-        missing="" if runs else f"commands, addresses and prompts are run here, not {kind if said else entry!r}",
+        prompt=str(subject) if runs and kind == "prompt" else "",
+        model=str(fields.get("model") or ""),
+        missing="" if runs else f"commands, addresses and prompts are run here, not {kind if fields else entry!r}",
         seconds=float(min(limit, LONGEST)) if isinstance(limit, int | float) and limit > 0 else SECONDS,
         origin=origin,
         agent=agent,
@@ -150,10 +150,10 @@ def _older_entries(config: Config) -> Iterator[ShellHook]:
     """`experimental.hook` of the reference: what to run after an edit and at the end of a turn."""
     import shlex
 
-    said = config.settings.experimental.hook
-    for words in _commands_in(said.get("session_completed")):
+    hooks = config.settings.experimental.hook
+    for words in _commands_in(hooks.get("session_completed")):
         yield ShellHook(event="Stop", command=shlex.join(words), origin="experimental.hook")
-    edited = said.get("file_edited")
+    edited = hooks.get("file_edited")
     for ending, entries in edited.items() if isinstance(edited, Mapping) else ():
         for words in _commands_in(entries):
             yield ShellHook(

@@ -1,4 +1,4 @@
-"""What is run at certain moments, by Claude Code's protocol: JSON in, an exit code or JSON out."""
+"""Programs run at certain moments, by Claude Code's protocol: JSON in, an exit code or JSON out."""
 
 import json
 import logging
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SECONDS = 60.0
-"""How long a program may take, unless its entry says otherwise."""
+"""Seconds that a program may take, unless its entry says otherwise."""
 BLOCKED = 2
 """The exit code that blocks what is about to happen; what is on stderr says why."""
 NOT_RUN = (126, 127)
-"""How a shell ends that could not run the program it was given."""
+"""Exit codes of a shell that could not run its program."""
 _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -49,7 +49,7 @@ class ShellHook:
     agent: str = ""
     """The agent whose file names it, and for whom alone it is run."""
     url: str = ""
-    """An address that is told in the place of a program, with `headers`, into which only `variables` are filled."""
+    """An address that gets the data instead of a program, with `headers`, into which only `variables` are filled."""
     headers: tuple[tuple[str, str], ...] = ()
     variables: tuple[str, ...] = ()
     prompt: str = ""
@@ -58,12 +58,12 @@ class ShellHook:
 
     @property
     def shown(self) -> str:
-        """It in one line: what is run, told or asked."""
+        """Return it in one line: its command, address or prompt."""
         return (self.command or self.url or self.prompt).replace("\n", " ")[:80]
 
     @property
     def guards(self) -> bool:
-        """Whether something is not to happen without its leave."""
+        """Tell whether something must not happen without its consent."""
         return self.event in ("PreToolUse", "PermissionRequest")
 
     def fits(self, names: Sequence[str]) -> bool:
@@ -76,8 +76,8 @@ class ShellHook:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What the programs of one moment came to, together."""
+class HookVerdict:
+    """Joint verdict of the programs of one moment."""
 
     blocked: str = ""
     """Why it must not happen; empty if it may."""
@@ -109,15 +109,15 @@ class ShellHooks:
     """Asks a model: for a session, a model by name or empty, a text."""
     runs: Counter[ShellHook] = field(default_factory=Counter[ShellHook])
     blocks: Counter[ShellHook] = field(default_factory=Counter[ShellHook])
-    """How often each was run, and how often it blocked."""
+    """Number of times that each was run, and that it blocked."""
 
     def has(self, event: str) -> bool:
         return any(hook.event == event for hook in self.hooks)
 
-    async def run(self, event: str, session_id: str, name: str = "", *, agent: str = "", **more: Any) -> Verdict:
+    async def run(self, event: str, session_id: str, name: str = "", *, agent: str = "", **more: Any) -> HookVerdict:
         """Run the programs of a moment one after the other; the first that blocks has the last word."""
-        verdict = Verdict()
-        given: Json = {
+        verdict = HookVerdict()
+        data: Json = {
             "session_id": session_id,
             "transcript_path": "",
             "cwd": str(self.directory),
@@ -131,7 +131,7 @@ class ShellHooks:
         fitting = [hook for hook in fitting if hook.agent in ("", agent)]
         # The same command in two files is one.
         for hook in {(one.shown, one.command, one.missing): one for one in fitting}.values():
-            verdict = _joined(verdict, await self._verdict(hook, given))
+            verdict = _joined(verdict, await self._verdict(hook, data))
             self.runs[hook] += 1
             if verdict.blocked:
                 self.blocks[hook] += 1
@@ -147,88 +147,90 @@ class ShellHooks:
         server = max((one for one in prefixes if tool.startswith(prefixes[one])), key=len, default="")
         return f"mcp__{server}__{tool.removeprefix(prefixes[server])}" if server else tool
 
-    async def _verdict(self, hook: ShellHook, given: Json) -> Verdict:
+    async def _verdict(self, hook: ShellHook, data: Json) -> HookVerdict:
         if hook.missing:
-            return Verdict(blocked=f"A hook in {hook.origin} guards this, and {hook.missing}." if hook.guards else "")
+            return HookVerdict(
+                blocked=f"A hook in {hook.origin} guards this, and {hook.missing}." if hook.guards else ""
+            )
 
         try:
             async with time_limit(hook.seconds):
-                return await self._answer(hook, given)
+                return await self._answer(hook, data)
         except TimeoutError:
-            return self._trouble(hook, given, f"it took longer than {hook.seconds:g} seconds", unanswered=True)
+            return self._trouble(hook, data, f"it took longer than {hook.seconds:g} seconds", unanswered=True)
         except ToolError as error:
-            return self._trouble(hook, given, str(error), unanswered=True)
+            return self._trouble(hook, data, str(error), unanswered=True)
         except HookRefused as error:
-            return self._trouble(hook, given, str(error), unanswered=False)
+            return self._trouble(hook, data, str(error), unanswered=False)
 
-    async def _answer(self, hook: ShellHook, given: Json) -> Verdict:
+    async def _answer(self, hook: ShellHook, data: Json) -> HookVerdict:
         if hook.url:
-            text = await told_by_address(hook.url, dict(hook.headers), hook.variables, self.environment, given)
+            text = await told_by_address(hook.url, dict(hook.headers), hook.variables, self.environment, data)
             return read_answer(text, hook.event)
         if hook.prompt:
             if self.ask is None:
                 raise ToolError("there is no model to ask", "missing")
-            return Verdict(
-                blocked=refusal_in(await self.ask(given["session_id"], hook.model, question(hook.prompt, given)))
+            return HookVerdict(
+                blocked=refusal_in(await self.ask(data["session_id"], hook.model, question(hook.prompt, data)))
             )
-        return self._verdict_of(hook, given, await self._ran(hook, given))
+        return self._verdict_of(hook, data, await self._ran(hook, data))
 
-    async def _ran(self, hook: ShellHook, given: Json) -> ProgramResult:
+    async def _ran(self, hook: ShellHook, event: Json) -> ProgramResult:
         env = {
             **self.environment,
             "CLAUDE_PROJECT_DIR": str(self.directory),
             "TOOLWRIGHT_PROJECT_DIR": str(self.directory),
-            "TOOLWRIGHT_FILE": str((given.get("tool_input") or {}).get("filePath") or ""),
+            "TOOLWRIGHT_FILE": str((event.get("tool_input") or {}).get("filePath") or ""),
         }
-        data = json.dumps(given, ensure_ascii=False, default=str).encode("utf-8", "replace")
+        data = json.dumps(event, ensure_ascii=False, default=str).encode("utf-8", "replace")
         program = Program(argv=("/bin/sh", "-c", hook.command), cwd=self.directory, env=env)
         return await run_program(self.scopes(), program, data)
 
-    def _verdict_of(self, hook: ShellHook, given: Json, done: ProgramResult) -> Verdict:
+    def _verdict_of(self, hook: ShellHook, data: Json, done: ProgramResult) -> HookVerdict:
         if done.code == BLOCKED:
-            return Verdict(blocked=done.err.strip() or f"{hook.command} refused it")
+            return HookVerdict(blocked=done.err.strip() or f"{hook.command} refused it")
         if done.code != 0:
-            said = done.err.strip().splitlines()
-            reason = f"it {done.how}{f': {said[-1]}' if said else ''}"
-            return self._trouble(hook, given, reason, unanswered=done.code in NOT_RUN)
+            lines = done.err.strip().splitlines()
+            reason = f"it {done.how}{f': {lines[-1]}' if lines else ''}"
+            return self._trouble(hook, data, reason, unanswered=done.code in NOT_RUN)
         return read_answer(done.out, hook.event)
 
-    def _trouble(self, hook: ShellHook, given: Json, reason: str, *, unanswered: bool) -> Verdict:
+    def _trouble(self, hook: ShellHook, data: Json, reason: str, *, unanswered: bool) -> HookVerdict:
         """One that fails decides nothing, but a guard that could not be run or asked in time lets nothing pass."""
         problem = ExtensionProblem(name=f"{hook.origin} {hook.event}: {hook.shown}", reason=reason)
         if problem not in self.problems:
             self.problems.append(problem)
-            self.tell(given["session_id"], f"The hook {hook.shown!r} ({hook.event}) failed: {reason}")
+            self.tell(data["session_id"], f"The hook {hook.shown!r} ({hook.event}) failed: {reason}")
         log.warning("%s: %s", problem.name, reason)
         blocks = unanswered and hook.guards
-        return Verdict(blocked=f"The hook {hook.shown!r} did not answer: {reason}." if blocks else "")
+        return HookVerdict(blocked=f"The hook {hook.shown!r} did not answer: {reason}." if blocks else "")
 
 
-def read_answer(text: str, event: str) -> Verdict:
-    """What a program that ended well has said: JSON, or plain text that is context for the model."""
+def read_answer(text: str, event: str) -> HookVerdict:
+    """Read the output of a program that ended well: JSON, or plain text that is context for the model."""
     text = text.strip()
     try:
-        said: Any = read_json(text) if text.startswith("{") else None
+        answer: Any = read_json(text) if text.startswith("{") else None
     except ValueError:
-        said = None
-    if not isinstance(said, dict):
+        answer = None
+    if not isinstance(answer, dict):
         plain = event in ("UserPromptSubmit", "SessionStart", "SubagentStart")
-        return Verdict(context=text if plain else "")
-    inner = said.get("hookSpecificOutput")
+        return HookVerdict(context=text if plain else "")
+    inner = answer.get("hookSpecificOutput")
     more: Json = inner if isinstance(inner, dict) else {}
     decided = more.get("decision")
     nested: Json = decided if isinstance(decided, dict) else {}
-    decision = str(more.get("permissionDecision") or nested.get("behavior") or _older(said.get("decision")) or "")
-    reason = str(more.get("permissionDecisionReason") or nested.get("message") or said.get("reason") or "")
+    decision = str(more.get("permissionDecision") or nested.get("behavior") or _older(answer.get("decision")) or "")
+    reason = str(more.get("permissionDecisionReason") or nested.get("message") or answer.get("reason") or "")
     changed = more.get("updatedInput") or nested.get("updatedInput")
     blocks = decision == "deny" and event != "PermissionRequest"
-    return Verdict(
+    return HookVerdict(
         blocked=(reason or "a hook refused it") if blocks else "",
         decision=decision,
         reason=reason,
         arguments=changed if isinstance(changed, dict) else None,
         context=str(more.get("additionalContext") or ""),
-        stopped=str(said.get("stopReason") or "a hook ended it") if said.get("continue") is False else "",
+        stopped=str(answer.get("stopReason") or "a hook ended it") if answer.get("continue") is False else "",
     )
 
 
@@ -236,9 +238,9 @@ def _older(decision: Any) -> str:
     return {"block": "deny", "deny": "deny", "approve": "allow", "allow": "allow", "ask": "ask"}.get(str(decision), "")
 
 
-def _joined(first: Verdict, second: Verdict) -> Verdict:
+def _joined(first: HookVerdict, second: HookVerdict) -> HookVerdict:
     strictness = ("deny", "ask", "allow", "")
-    return Verdict(
+    return HookVerdict(
         blocked=first.blocked or second.blocked,
         decision=min(
             first.decision, second.decision, key=lambda one: strictness.index(one) if one in strictness else 3

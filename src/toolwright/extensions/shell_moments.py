@@ -27,7 +27,7 @@ from toolwright.session.result import TurnEnd
 from toolwright.text.ids import new_id
 
 AGAIN = 3
-"""How often a program may send the agent back to work at the end of a turn."""
+"""Times that a program may send the agent back to work at the end of a turn."""
 
 
 @asynccontextmanager
@@ -63,7 +63,7 @@ async def with_shell_hooks(workspace: ExtensionHome) -> AsyncIterator[None]:
 
 
 async def _asked(workspace: ExtensionHome, session_id: str, named: str, text: str) -> str:
-    """What a model says to a question of a hook: the one it names, else a small one of those that the session uses."""
+    """Ask a model the question of a hook: the one it names, else a small one of those that the session uses."""
     from toolwright.session.models import small_model
     from toolwright.session.turns.title import ask_once
 
@@ -85,7 +85,7 @@ async def _asked(workspace: ExtensionHome, session_id: str, named: str, text: st
 
 
 class Moments:
-    """What happens at each, and what the programs make of it."""
+    """Moments at which programs are run, and what their verdicts have us do."""
 
     def __init__(self, hooks: ShellHooks, workspace: ExtensionHome) -> None:
         self._hooks = hooks
@@ -97,9 +97,9 @@ class Moments:
 
     async def call(self, proceed: Proceed, call: Call, ctx: ToolContext) -> Result:
         arguments = call.arguments if isinstance(call.arguments, dict) else {}
-        told: Json = {"tool_name": self._hooks.their_name(call.tool), "tool_input": both_names(arguments)}
+        data: Json = {"tool_name": self._hooks.their_name(call.tool), "tool_input": both_names(arguments)}
         if self._hooks.has("PreToolUse"):
-            verdict = await self._hooks.run("PreToolUse", ctx.session_id, call.tool, agent=ctx.agent, **told)
+            verdict = await self._hooks.run("PreToolUse", ctx.session_id, call.tool, agent=ctx.agent, **data)
             if verdict.blocked or verdict.stopped:
                 raise PermissionDenied(verdict.blocked or verdict.stopped)
             if verdict.arguments is not None:
@@ -117,7 +117,7 @@ class Moments:
             response = {"output": result.output, "title": result.title, "success": not failed}
             more: Json = {"error": result.output, "is_interrupt": _is_stopped(result)} if failed else {}
             more |= {"tool_response": response}
-            verdict = await self._hooks.run(event, ctx.session_id, call.tool, agent=ctx.agent, **told, **more)
+            verdict = await self._hooks.run(event, ctx.session_id, call.tool, agent=ctx.agent, **data, **more)
             words = "\n\n".join(filter(None, (verdict.blocked, verdict.context)))
             if words:
                 result = replace(result, output=f"{result.output}\n\n<hook>\n{words}\n</hook>")
@@ -133,8 +133,8 @@ class Moments:
             prompt = _with_context(prompt, verdict.context)
         agent = self._agent_of(session_id, prompt)
         if below and self._hooks.has("SubagentStart"):
-            told = {"agent_id": session_id, "agent_type": agent}
-            verdict = await self._hooks.run("SubagentStart", session_id, agent, agent=agent, **told)
+            data = {"agent_id": session_id, "agent_type": agent}
+            verdict = await self._hooks.run("SubagentStart", session_id, agent, agent=agent, **data)
             prompt = _with_context(prompt, verdict.context)
         end = await proceed(prompt)
         if (failure := _failure(end)) and self._hooks.has("StopFailure"):
@@ -181,9 +181,9 @@ class Moments:
     def hear(self, event: Event) -> None:
         if isinstance(event, PermissionAsked) and self._hooks.has("Notification"):
             call = event.call or {}
-            told = f"{call.get('tool', 'A tool')} needs your permission: {call.get('title', event.permission)}"
+            message = f"{call.get('tool', 'A tool')} needs your permission: {call.get('title', event.permission)}"
             kind = "permission_prompt"
-            running = self._hooks.run("Notification", event.session_id, kind, message=told, notification_type=kind)
+            running = self._hooks.run("Notification", event.session_id, kind, message=message, notification_type=kind)
             task = asyncio.create_task(running)
             self._notices.add(task)
             task.add_done_callback(self._notices.discard)

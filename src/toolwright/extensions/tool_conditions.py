@@ -58,9 +58,9 @@ def truncator_of(settings: Settings, folders: Folders, root: Path) -> Truncator:
     )
 
 
-def _limits(said: Any, otherwise: OutputLimits) -> OutputLimits:
+def _limits(settings: Any, otherwise: OutputLimits) -> OutputLimits:
     return OutputLimits(
-        max_lines=said.max_lines or otherwise.max_lines,
-        max_bytes=said.max_bytes or otherwise.max_bytes,
-        direction=said.direction or otherwise.direction,
+        max_lines=settings.max_lines or otherwise.max_lines,
+        max_bytes=settings.max_bytes or otherwise.max_bytes,
+        direction=settings.direction or otherwise.direction,
     )

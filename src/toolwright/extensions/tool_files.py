@@ -19,7 +19,7 @@ from toolwright.registry import Registry, plain_name, ready
 KINDS = ("tool", "tools")
 ENDINGS = (".py", ".js", ".ts", ".mjs", ".mts", ".json")
 OTHERS = ("package.json", "package-lock.json", "tsconfig.json", "jsconfig.json", "deno.json", "biome.json")
-"""What lies beside tools in JSON and is the settings of another program."""
+"""JSON files beside tools that are settings of other programs."""
 MOST_FILES = 500
 LARGEST = 1_000_000
 PATIENCE = 10.0
@@ -36,8 +36,8 @@ class ToolFolder:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Described:
-    """What a file holds: its tools, and the files it was made from with their stamps."""
+class FileTools:
+    """Contents of a file: its tools, and the files it was made from with their stamps."""
 
     tools: tuple[Tool, ...] = ()
     files: Mapping[str, Stamp] = field(default_factory=dict[str, Stamp])
@@ -48,7 +48,7 @@ class Described:
 class Loading:
     """A file that is being loaded, since a moment by the clock of the loop."""
 
-    task: asyncio.Task[Described]
+    task: asyncio.Task[FileTools]
     begun: float
 
 
@@ -61,11 +61,11 @@ class ToolFiles:
     hosts: Hosts
     memory: Memory
     still_trusted: Callable[[], bool] = lambda: True
-    """Whether what a project brings may still run, asked when some of it has changed."""
+    """Tells whether what a project brings may still run, asked when some of it has changed."""
     problems: dict[str, str] = field(default_factory=dict[str, str])
     """By file: why it is left out, or one of its tools."""
     _seen: dict[str, Stamp] = field(default_factory=dict[str, Stamp])
-    _known: dict[str, Described] = field(default_factory=dict[str, Described])
+    _known: dict[str, FileTools] = field(default_factory=dict[str, FileTools])
     _loading: "dict[str, Loading]" = field(default_factory=dict)
     _mine: set[str] = field(default_factory=set[str])
     _first: bool = True
@@ -121,8 +121,8 @@ class ToolFiles:
     def _take(self, seen: Mapping[str, Stamp], allowed: bool) -> None:
         files = self._files(seen)
         changed = [file for file in files if self._is_changed(file, seen)]
-        gone = [file for file in (*self._known, *self._loading) if file not in files]
-        for file in (*changed, *gone):
+        removed = [file for file in (*self._known, *self._loading) if file not in files]
+        for file in (*changed, *removed):
             self.problems.pop(file, None)
             if (loading := self._loading.pop(file, None)) is not None:
                 loading.task.cancel()
@@ -133,7 +133,7 @@ class ToolFiles:
             self.problems[file] = "changed since you trusted the project; tw trust shows how and asks anew"
         now = asyncio.get_running_loop().time()
         self._loading |= {file: Loading(asyncio.create_task(self._describe(file)), now) for file in trusted}
-        if self._collect() or changed or gone or self._first:
+        if self._collect() or changed or removed or self._first:
             self._register(files)
 
     def _is_changed(self, file: str, seen: Mapping[str, Stamp]) -> bool:
@@ -181,44 +181,44 @@ class ToolFiles:
                 self.registry.add([ready(tool, file)])
         self._mine.update(taken)
 
-    async def _describe(self, file: str) -> Described:
-        """What a file holds, from the cache if nothing of it has changed since it was last loaded."""
+    async def _describe(self, file: str) -> FileTools:
+        """Return what a file holds, from the cache if nothing of it has changed since it was last loaded."""
         path, stamp = Path(file), _stamp(file)
         own = {file: stamp} if stamp is not None else {}
         try:
             if stamp is None or stamp[1] > LARGEST:
                 raise ToolError(f"{file} cannot be read, or has more than {LARGEST:,} bytes.")
             if path.suffix == ".json":
-                return Described(tools=(manifest_tool(path, tool_id(path, "default"), self.hosts),), files=own)
-            said = self.memory.recall(file)
-            if said is None:
-                said = await self.hosts.load(path)
-                self.memory.store(file, said)
-            tools = tuple(self._tool(path, one) for one in said["tools"])
+                return FileTools(tools=(manifest_tool(path, tool_id(path, "default"), self.hosts),), files=own)
+            loaded = self.memory.recall(file)
+            if loaded is None:
+                loaded = await self.hosts.load(path)
+                self.memory.store(file, loaded)
+            tools = tuple(self._tool(path, one) for one in loaded["tools"])
         except (ToolError, OSError, ValueError, LookupError, TypeError) as error:
-            return Described(files=own, problem=_short(str(error), file).rstrip("."))
-        files = {one: found for one in said["files"] if (found := _stamp(one)) is not None}
+            return FileTools(files=own, problem=_short(str(error), file).rstrip("."))
+        files = {one: known for one in loaded["files"] if (known := _stamp(one)) is not None}
         nothing = "" if tools else "it exports no tool: a record with description, args and execute"
-        return Described(tools=tools, files=files | own, problem=nothing)
+        return FileTools(tools=tools, files=files | own, problem=nothing)
 
-    def _tool(self, path: Path, said: Json) -> Tool:
-        name, hosts = str(said["name"]), self.hosts
-        parameters = said["parameters"]
+    def _tool(self, path: Path, definition: Json) -> Tool:
+        name, hosts = str(definition["name"]), self.hosts
+        parameters = definition["parameters"]
 
         async def run(ctx: ToolContext, arguments: Json) -> Result:
             return await hosts.call(path, name, with_defaults(arguments, parameters), ctx)
 
         return Tool(
             id=tool_id(path, name),
-            description=str(said["description"]),
+            description=str(definition["description"]),
             parameters=parameters,
             run=run,
-            asks=bool(said.get("asks")),
-            act=said.get("act"),
-            reaches=said.get("reaches"),
-            about=said.get("about"),
-            untrusted=bool(said.get("untrusted")),
-            permission=str(said.get("permission") or ""),
+            asks=bool(definition.get("asks")),
+            act=definition.get("act"),
+            reaches=definition.get("reaches"),
+            about=definition.get("about"),
+            untrusted=bool(definition.get("untrusted")),
+            permission=str(definition.get("permission") or ""),
         )
 
 
@@ -276,5 +276,5 @@ def _may_bring(file: str, tool_id: str) -> bool:
 
 
 def _short(text: str, file: str) -> str:
-    """What is wrong, without the name of the file, which stands before it."""
+    """Return a problem without the name of the file, which stands before it."""
     return text.removeprefix(f"{file}:").removeprefix(f"{file} ").strip()

@@ -15,18 +15,18 @@ from toolwright.config.load import Config
 from toolwright.errors import ConfigError
 from toolwright.extension import Extension
 from toolwright.extensions.plugins import plugin_sources
-from toolwright.extensions.python_files import KnownLoader, Project, only_known
+from toolwright.extensions.python_files import KnownLoader, ProjectCode, only_known
 from toolwright.record import record
 
 GROUP = "toolwright.plugins"
 """The entry points by which a package brings an extension."""
 NAME = "extension"
-"""What a file calls its extension, or the function that makes it."""
+"""Name in a file of its extension, or of the function that makes it."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class PluginHost:
-    """What a function that makes an extension is told."""
+    """The argument of a function that makes an extension."""
 
     directory: Path
     worktree: Path
@@ -39,14 +39,14 @@ def typed_extensions(config: Config, folders: Sequence[Path]) -> Iterator[Extens
     for source in sources:
         if is_typed(source.path):
             host = PluginHost(directory=config.directory, worktree=config.root, options=source.options)
-            yield _made(source.name, partial(_loaded, source.path, _project(config)), host)
+            yield _make_extension(source.name, partial(_loaded, source.path, _project(config)), host)
     for name, _ in missing:
         if (entry := entry_point(name)) is not None:
-            yield _made(name, entry.load, PluginHost(directory=config.directory, worktree=config.root))
+            yield _make_extension(name, entry.load, PluginHost(directory=config.directory, worktree=config.root))
 
 
 def is_typed(path: Path) -> bool:
-    """Whether a file holds an `extension`, going by its text alone."""
+    """Tell whether a file holds an `extension`, going by its text alone."""
     if path.suffix != ".py":
         return False
     try:
@@ -71,14 +71,14 @@ def _names(statement: ast.stmt) -> list[str]:
     return [one.id for one in targets if isinstance(one, ast.Name)]
 
 
-def _project(config: Config) -> Project:
+def _project(config: Config) -> ProjectCode:
     """Return what of the project's code such files may import."""
     exempt = [str(folder.path) for folder in config.folders if folder.level != "project"]
     known = config.known if config.trusted else {}
-    return Project(str(config.root), None if known is None else known.values(), exempt)
+    return ProjectCode(str(config.root), None if known is None else known.values(), exempt)
 
 
-def _loaded(path: Path, project: Project) -> Any:
+def _loaded(path: Path, project: ProjectCode) -> Any:
     name = f"_toolwright_plugin_{abs(hash(path))}"
     spec = importlib.util.spec_from_file_location(name, path, loader=KnownLoader(name, str(path), project))
     assert spec is not None
@@ -90,17 +90,17 @@ def _loaded(path: Path, project: Project) -> Any:
     return getattr(module, NAME)
 
 
-def _made(name: str, load: Callable[[], Any], host: PluginHost) -> Extension:
+def _make_extension(name: str, load: Callable[[], Any], host: PluginHost) -> Extension:
     """The extension, or one in its place that says at the start what is wrong."""
     try:
-        found = load()
-        made = found if isinstance(found, Extension) else found(host)
-        if not isinstance(made, Extension):
-            raise TypeError(f"expected an Extension, got {type(made).__name__}")
+        value = load()
+        extension = value if isinstance(value, Extension) else value(host)
+        if not isinstance(extension, Extension):
+            raise TypeError(f"expected an Extension, got {type(extension).__name__}")
     except Exception as error:  # noqa: BLE001 - whatever it is, it is told, and the others go on
         return Extension(name=name, origin=name, start=_failing(error))
     # Only a program says of itself that its tools take the place of ours.
-    return replace(made, origin=name, replaces=False)
+    return replace(extension, origin=name, replaces=False)
 
 
 def _failing(error: Exception) -> Callable[[Any], AbstractAsyncContextManager[None]]:
