@@ -17,18 +17,18 @@ _RULES = frozenset({"permission", "tools"})
 MOST_NAMES = 12
 
 
-def without_scripts(value: Json, found: list[tuple[str, ...]]) -> Json:
-    """A project's settings, trusted or not, without scripts in the place of models. Their paths go to `found`."""
-    kept = _without_scripts(value, (), found)
+def without_scripts(value: Json, left_out: list[tuple[str, ...]]) -> Json:
+    """A project's settings, trusted or not, without scripts in the place of models. Their paths go to `left_out`."""
+    kept = _without_scripts(value, (), left_out)
     for group in ("agent", "command"):
         if isinstance(entries := kept.get(group), Mapping):
-            kept[group] = {name: _without_scripts(entry, (group, name), found) for name, entry in entries.items()}
+            kept[group] = {name: _without_scripts(entry, (group, name), left_out) for name, entry in entries.items()}
     return kept
 
 
-def _without_scripts(value: Mapping[str, Any], path: tuple[str, ...], found: list[tuple[str, ...]]) -> Json:
+def _without_scripts(value: Mapping[str, Any], path: tuple[str, ...], left_out: list[tuple[str, ...]]) -> Json:
     scripts = [key for key in ("model", "small_model") if str(value.get(key) or "").strip().startswith(SCRIPT)]
-    found += ((*path, key) for key in scripts)
+    left_out += ((*path, key) for key in scripts)
     return {key: entry for key, entry in value.items() if key not in scripts}
 
 
@@ -42,29 +42,29 @@ class Admission:
     """Providers that are not the project's own, besides those that are shipped."""
     left_out: list[str] = field(default_factory=list[str])
 
-    def admitted(self, said: Json, current: Json) -> Json:
+    def admitted(self, source: Json, current: Json) -> Json:
         """Return the part of one source that takes effect over what stands so far."""
-        return self._section(Settings, said, current, ())
+        return self._section(Settings, source, current, ())
 
-    def agent(self, name: str, said: Mapping[str, Any]) -> Json:
+    def agent(self, name: str, settings: Mapping[str, Any]) -> Json:
         """Return the part of an agent's settings that takes effect."""
         notes = notes_of(AgentSettings)
         if name in self.agents:
-            kept = {key: value for key, value in said.items() if key in _RULES}
+            kept = {key: value for key, value in settings.items() if key in _RULES}
         else:
             kept = {
                 key: value
-                for key, value in said.items()
+                for key, value in settings.items()
                 if (note := notes.get(key)) and note.setting and note.setting.untrusted != "user_only"
             }
-        if any(key not in kept and not (key == "name" and value == name) for key, value in said.items()):
+        if any(key not in kept and not (key == "name" and value == name) for key, value in settings.items()):
             self.left_out.append(f"agent.{name}")
         return kept
 
-    def _section(self, record: Any, said: Json, current: Json, path: tuple[str, ...]) -> Json:
+    def _section(self, record: Any, settings: Json, current: Json, path: tuple[str, ...]) -> Json:
         kept: Json = {}
         notes = notes_of(record)
-        for key, value in said.items():
+        for key, value in settings.items():
             note = notes.get(key)
             if note is None:
                 continue
@@ -73,46 +73,46 @@ class Admission:
                 kept[key] = entry
         return kept
 
-    def _field(self, note: FieldNote, said: Any, current: Any, path: tuple[str, ...]) -> Any:
+    def _field(self, note: FieldNote, value: Any, current: Any, path: tuple[str, ...]) -> Any:
         special: dict[str, Callable[[Any], Any]] = {
             "agent": self._agents,
             "provider": self._providers,
             "instructions": self._instructions,
         }
         if len(path) == 1 and note.key in special:
-            return special[note.key](said) or None
+            return special[note.key](value) or None
         setting = note.setting
         if note.section and (setting is None or setting.tighten is None):
             short = setting.short if setting else ""
-            below = said if isinstance(said, Mapping) else {short: said}
+            below = value if isinstance(value, Mapping) else {short: value}
             before = current if isinstance(current, Mapping) else {short: current} if current else {}
             return self._section(note.section, dict(below), dict(before), path) or None
         if setting is None:
             return None
         if setting.untrusted == "free" or note.key in _RULES:
-            return said
+            return value
         stands = _current(note, current)
-        kept = setting.tighten(stands, said) if setting.untrusted == "tightens" and setting.tighten else stands
-        if said != stands and not _is_whole(said, kept):
+        kept = setting.tighten(stands, value) if setting.untrusted == "tightens" and setting.tighten else stands
+        if value != stands and not _is_whole(value, kept):
             self.left_out.append(path[0])
         return kept if kept != stands else None
 
-    def _agents(self, said: Json) -> Json:
-        return {name: kept for name, value in said.items() if (kept := self.agent(name, value))}
+    def _agents(self, agents: Json) -> Json:
+        return {name: kept for name, value in agents.items() if (kept := self.agent(name, value))}
 
-    def _providers(self, said: Json) -> Json:
+    def _providers(self, providers: Json) -> Json:
         kept: Json = {}
-        known = self.providers | shipped_providers() if said else frozenset()
-        for name, provider in said.items():
+        known = self.providers | shipped_providers() if providers else frozenset()
+        for name, provider in providers.items():
             if name in known or not _plain_provider(provider):
                 self.left_out.append(f"provider.{name}")
             else:
                 kept[name] = {key: value for key, value in provider.items() if key != "env"} | {"env": []}
         return kept
 
-    def _instructions(self, said: list[str]) -> list[str]:
-        kept = [entry for entry in said if is_inside(entry)]
-        if len(kept) < len(said):
+    def _instructions(self, entries: list[str]) -> list[str]:
+        kept = [entry for entry in entries if is_inside(entry)]
+        if len(kept) < len(entries):
             self.left_out.append("instructions")
         return kept
 
@@ -132,11 +132,11 @@ def left_out_line(names: list[str]) -> str:
     return f"not trusted, left out: {', '.join(name[:60] for name in labels)}{more} (tw trust)"
 
 
-def _is_whole(said: Any, kept: Any) -> bool:
-    """Return whether all that was said is kept; a list that withholds is kept with more beside it."""
-    if isinstance(said, list) and isinstance(kept, list):
-        return all(entry in kept for entry in said)
-    return bool(said == kept)
+def _is_whole(value: Any, kept: Any) -> bool:
+    """Return whether all of a value is kept; a list that withholds is kept with more beside it."""
+    if isinstance(value, list) and isinstance(kept, list):
+        return all(entry in kept for entry in value)
+    return bool(value == kept)
 
 
 def _current(note: FieldNote, current: Any) -> Any:

@@ -32,7 +32,7 @@ class AuthFile:
         name, at, account = provider.partition(ACCOUNT)
         if at:
             provider = account_of(name, account)
-        update(self.path, lambda text: _shown({**self._parsed(text), provider: record}))
+        update(self.path, lambda text: _records_text({**self._parsed(text), provider: record}))
 
     def renew(self, provider: str, spent: str, fresh: Callable[[Json], Json]) -> Json:
         """The record with another token than the `spent` one: what a process has stored by now, or else a fresh one.
@@ -50,7 +50,7 @@ class AuthFile:
             if renewed.get("access") != spent:
                 return text
             renewed = fresh(renewed)
-            return _shown({**known, provider: renewed})
+            return _records_text({**known, provider: renewed})
 
         update(self.path, change)
         return renewed
@@ -61,7 +61,7 @@ class AuthFile:
             if provider not in known:
                 raise UsageError(f"No key is stored for {provider!r}. There are: {', '.join(known) or 'none'}.")
             del known[provider]
-            return _shown(known)
+            return _records_text(known)
 
         update(self.path, without)
 
@@ -94,5 +94,5 @@ def checked_key(typed: str) -> str:
     return key
 
 
-def _shown(records: Mapping[str, Json]) -> str:
+def _records_text(records: Mapping[str, Json]) -> str:
     return json.dumps(records, indent=2) + "\n"

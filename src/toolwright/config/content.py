@@ -43,9 +43,9 @@ FOREIGN_FILES = (
     ".codex/hooks.json",
     ".gemini/settings.json",
 )
-"""What other programs keep in a project that starts something."""
+"""Files of other programs in a project that start something."""
 FOREIGN_RULES = (".codex/rules", ".gemini/policies")
-"""Where they keep what is allowed."""
+"""Folders in which they keep what is allowed."""
 PASSED_OVER = ("node_modules", "__pycache__", "plans", "skill", "skills")
 """Folders beside the settings that hold nothing that runs by itself."""
 MOST_FILES = 2000
@@ -71,7 +71,7 @@ class TrustedContent:
     files: Mapping[str, ProjectFile]
     """By path from the root."""
     origin: str = ""
-    """Where git says the repository comes from."""
+    """Address that git says the repository comes from."""
     imported: frozenset[str] = frozenset()
     """Those that do nothing but be imported by others."""
 
@@ -147,9 +147,9 @@ class _Collector:
         text = content.decode("utf-8", "replace")
         named = [match[1].strip() for match in _INCLUDED.finditer(text)]
         named += _plugins(text) if path.suffix != ".md" else []
-        for one in named:
-            inside = Path(os.path.normpath(path.parent / one))
-            if not one.startswith("~") and inside.is_relative_to(self.root) and inside.is_file():
+        for name in named:
+            inside = Path(os.path.normpath(path.parent / name))
+            if not name.startswith("~") and inside.is_relative_to(self.root) and inside.is_file():
                 yield inside
 
 

@@ -44,7 +44,7 @@ def parse(text: str, name: str) -> Any:
 
 
 def positions(text: str) -> dict[KeyPath, Position]:
-    """Where every key and list entry of a well-formed text begins."""
+    """Return where every key and list entry of a well-formed text begins."""
     return dict(entries(text))
 
 

@@ -50,26 +50,26 @@ class Config:
     directory: Path
     settings: Settings = field(default_factory=Settings)
     managed: Settings = field(default_factory=Settings)
-    """What the administrator says alone: the bounds for what a caller asks for later."""
+    """Settings of the administrator alone: the bounds for what a caller asks for later."""
     trusted: bool = False
     known: Mapping[str, str] | None = None
     """If it is trusted for what is on record: the hashes of that, by path from the root. Nothing else takes effect."""
     sources: tuple[SettingsSource, ...] = ()
-    """What each file or text says, as far as it takes effect, weakest first."""
+    """Settings of each file or text, as far as they take effect, weakest first."""
     agents: tuple[AgentSource, ...] = ()
     folders: tuple[ConfigFolder, ...] = ()
     layers: tuple[Layer, ...] = ()
     """The permission rules for every agent."""
     may_read: Callable[[Path], bool] = lambda _: True
-    """Whether these rules let every agent read a file."""
+    """Tells whether these rules let every agent read a file."""
     warnings: tuple[str, ...] = ()
     secrets: frozenset[str] = field(default_factory=frozenset[str], repr=False)
-    """What variables filled in; not to be shown."""
+    """Values that variables filled in; not to be shown."""
     data: Json = field(default_factory=dict[str, Any])
     """The merged settings as JSON, to be shown."""
     foreign: "tuple[ForeignSetup, ...]" = ()
     claude_plugins: "tuple[ClaudePlugin, ...]" = ()
-    """What other programs' set-ups name that the settings want read, in use or not."""
+    """Setups of other programs that the settings want read, in use or not."""
 
 
 def load_config(
@@ -143,7 +143,7 @@ def _load(
         warnings=tuple(reader.warnings),
         secrets=frozenset(reader.secrets),
         data=data,
-        foreign=tuple(others.found) if others is not None else (),
+        foreign=tuple(others.setups) if others is not None else (),
         claude_plugins=tuple(others.plugins) if others is not None else (),
     )
 

@@ -33,9 +33,9 @@ def merge(lower: Mapping[str, Any], higher: Mapping[str, Any], path: tuple[str, 
     return result
 
 
-def bounded(said: Json, managed: Json) -> Json:
+def bounded(settings: Json, managed: Json) -> Json:
     """Return everybody else's settings under the administrator's: those win, but a stricter value of others stays."""
-    result = _bounded(Settings, said, managed)
+    result = _bounded(Settings, settings, managed)
     if denied := managed.get("environment", {}).get("deny"):
         environment = result["environment"]
         allowed = [name for name in environment.get("allow", ()) if not any(_overlap(name, one) for one in denied)]
@@ -56,33 +56,35 @@ def as_list(permission: Any) -> list[Any]:
     return rules
 
 
-def _bounded(record: Any, said: Json, managed: Json) -> Json:
-    result = merge(said, managed)
+def _bounded(record: Any, settings: Json, managed: Json) -> Json:
+    result = merge(settings, managed)
     notes = notes_of(record)
     for key, value in managed.items():
         note = notes.get(key)
-        if note is None or key not in said:
+        if note is None or key not in settings:
             continue
         if note.section:
-            result[key] = _bounded(note.section, said[key], value)
-        elif note.entries and isinstance(said[key], dict) and isinstance(value, dict):
-            both = {name: _bounded(note.entries, said[key][name], value[name]) for name in said[key].keys() & value}
+            result[key] = _bounded(note.section, settings[key], value)
+        elif note.entries and isinstance(settings[key], dict) and isinstance(value, dict):
+            both = {
+                name: _bounded(note.entries, settings[key][name], value[name]) for name in settings[key].keys() & value
+            }
             result[key] |= both
         elif note.setting is not None and note.setting.tighten is not None:
-            result[key] = note.setting.tighten(value, said[key])
+            result[key] = note.setting.tighten(value, settings[key])
     return result
 
 
-def _overlap(one: str, other: str) -> bool:
+def _overlap(first: str, other: str) -> bool:
     """Return whether a name can fit both patterns, in any case of letters."""
     reached = {(0, 0)}
-    one, other = one.upper(), other.upper()
+    first, other = first.upper(), other.upper()
     todo = [(0, 0)]
     while todo:
         here, there = todo.pop()
-        if here == len(one) and there == len(other):
+        if here == len(first) and there == len(other):
             return True
-        for step in _steps(one[here : here + 1], other[there : there + 1]):
+        for step in _steps(first[here : here + 1], other[there : there + 1]):
             place = (here + step[0], there + step[1])
             if place not in reached:
                 reached.add(place)
@@ -90,13 +92,13 @@ def _overlap(one: str, other: str) -> bool:
     return False
 
 
-def _steps(one: str, other: str) -> list[tuple[int, int]]:
+def _steps(first: str, other: str) -> list[tuple[int, int]]:
     """Return the steps that two patterns may go on together."""
     steps: list[tuple[int, int]] = []
-    if one == "*":
+    if first == "*":
         steps += [(1, 0)] + ([(0, 1)] if other else [])
     if other == "*":
-        steps += [(0, 1)] + ([(1, 0)] if one else [])
-    if one and other and "*" not in (one, other) and (one == other or "?" in (one, other)):
+        steps += [(0, 1)] + ([(1, 0)] if first else [])
+    if first and other and "*" not in (first, other) and (first == other or "?" in (first, other)):
         steps.append((1, 1))
     return steps

@@ -27,11 +27,11 @@ class Agent:
     native: bool = False
     hidden: bool = False
     copy: bool = False
-    """Whether it works in a copy of the project, where others hand work to it."""
+    """True if it works in a copy of the project, where others hand work to it."""
     disabled: bool = False
     """Said by one source; if a later one enables the agent again, its rules are still in force."""
     prompt: str = ""
-    """What the model is told to be; empty for the general prompt."""
+    """System prompt of the model; empty for the general one."""
     model: str = ""
     """`provider/model`; empty for the session's own."""
     variant: str = ""
@@ -53,7 +53,7 @@ class Agent:
     hand_over: tuple[str, ...] = ()
     """The agents to which it may hand the conversation over."""
     narrowing: tuple[Rule, ...] = ()
-    """What another program's file leaves it of its tools; they take away and never grant."""
+    """Rules by which another program's file takes tools away; they never grant."""
 
 
 def native_agents(folders: Folders) -> list[Agent]:

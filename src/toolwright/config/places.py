@@ -1,4 +1,4 @@
-"""Where settings are looked for: the files of each level, the folders beside them, and the root of a project."""
+"""Places of settings: the files of each level, the folders beside them, and the root of a project."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MANAGED = Path("/etc/toolwright/toolwright.json")
 CLAUDE_HOOKS = (".claude/settings.json", ".claude/settings.local.json")
-"""Where Claude Code keeps hooks, below a project; the first of them in the home too."""
+"""Files in which Claude Code keeps hooks, below a project; the first of them in the home too."""
 CODEX_HOOKS = (".codex/hooks.json",)
 
 

@@ -29,7 +29,7 @@ MOST_ENTRIES = 20_000
 MOST_AGENT_FILES = 500
 MOST_PROBLEMS = 20
 GIVEN = "config="
-"""What the settings are called that a program gives."""
+"""Name of the settings that a program gives."""
 _AGENT_FOLDERS = (("agent", None), ("agents", None), ("mode", "primary"), ("modes", "primary"))
 
 
@@ -43,12 +43,12 @@ class SettingsReader:
     directory: Path
     trusted: bool
     may_read: Callable[[Path], bool] = lambda _: True
-    """Which files of the project the rules let be read."""
+    """Tells which files of the project the rules let be read."""
     left_out: list[str] = field(default_factory=list[str])
-    """What does not take effect because the project is not trusted."""
+    """Settings without effect because the project is not trusted."""
     warnings: list[str] = field(default_factory=list[str])
     secrets: set[str] = field(default_factory=set[str])
-    """What variables filled in."""
+    """Values that variables filled in."""
     brought: set[Path] = field(default_factory=set[Path])
     """Files of the project that took effect because it is trusted."""
     included: set[Path] = field(default_factory=set[Path])
@@ -67,7 +67,7 @@ class SettingsReader:
             if _is_there(path) and self.admits(path, level):
                 yield self.file(path, level)
 
-    def override(self, given: Mapping[str, Any] | None) -> Iterator[SettingsSource]:
+    def override(self, overrides: Mapping[str, Any] | None) -> Iterator[SettingsSource]:
         """Yield what is said for this one run."""
         self.warnings += misspelt_variables(self.environment)
         for name, path in variable(self.environment, "CONFIG_DIR"):
@@ -75,15 +75,15 @@ class SettingsReader:
                 self.warnings.append(f"there is no folder {path}, but {name} names it")
         yield from self.files("override")
         for name, text in variable(self.environment, "CONFIG_CONTENT"):
-            yield self._text(text, name, "override", self.directory)
+            yield self._text_source(text, name, "override", self.directory)
         for name, text in variable(self.environment, "PERMISSION"):
-            yield self._text(f'{{"permission": {text}}}', name, "override", self.directory)
-        if given:
-            yield self._given(given)
+            yield self._text_source(f'{{"permission": {text}}}', name, "override", self.directory)
+        if overrides:
+            yield self._of_program(overrides)
 
-    def _given(self, given: Mapping[str, Any]) -> SettingsSource:
-        """Return a program's settings. It is told of its own slips where it makes them."""
-        source = self._read(_as_text(given), GIVEN, "override", self.directory)
+    def _of_program(self, overrides: Mapping[str, Any]) -> SettingsSource:
+        """Return a program's settings. Its slips are errors, raised where it makes them."""
+        source = self._read(_as_text(overrides), GIVEN, "override", self.directory)
         warnings = Warnings(source).of_settings()
         if warnings.unknown:
             raise ConfigError("\n".join(f"{GIVEN}: {one}" for one in warnings.unknown[:MOST_PROBLEMS]))
@@ -139,9 +139,9 @@ class SettingsReader:
 
     def file(self, path: Path, level: Level) -> SettingsSource:
         """One file of settings, as if it stood at this level."""
-        return self._text(read_text(path), str(path), level, path.parent)
+        return self._text_source(read_text(path), str(path), level, path.parent)
 
-    def _text(self, text: str, name: str, level: Level, folder: Path) -> SettingsSource:
+    def _text_source(self, text: str, name: str, level: Level, folder: Path) -> SettingsSource:
         source = self._read(text, name, level, folder)
         return self._cleaned(source, Warnings(source).of_settings())
 
@@ -235,9 +235,9 @@ def _is_there(path: Path) -> bool:
     return True
 
 
-def _as_text(given: Mapping[str, Any]) -> str:
+def _as_text(settings: Mapping[str, Any]) -> str:
     try:
-        return json.dumps(given, default=_plain)
+        return json.dumps(settings, default=_plain)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"config= takes what a configuration file may hold, but: {error}.") from error
 

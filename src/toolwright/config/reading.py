@@ -13,7 +13,7 @@ MOST_BYTES = 1_000_000
 
 
 READ: "ContextVar[dict[Path, str] | None]" = ContextVar("READ", default=None)
-"""Where somebody wants to know: each file that was read, with the hash of what was in it then."""
+"""Each file that was read, with the hash of what was in it then; None where it is not recorded."""
 
 
 class NotPlain(ValueError):

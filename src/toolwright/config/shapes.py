@@ -80,11 +80,11 @@ class Shapes:
             beside |= servers
         return {name: self._server(entry, limit, ("mcp", name)) for name, entry in beside.items()}
 
-    def _server(self, said: Any, limit: Any, path: KeyPath) -> Any:
+    def _server(self, server: Any, limit: Any, path: KeyPath) -> Any:
         """A server: `disabled` in the place of `enabled`, times by phase, logins in other letters."""
-        if not isinstance(said, Mapping):
-            return said
-        result = dict(said)
+        if not isinstance(server, Mapping):
+            return server
+        result = dict(server)
         if "disabled" in result and "enabled" not in result:
             off = result.pop("disabled")
             # What is of a wrong type stays as it is, and is refused when the file is checked.

@@ -1,4 +1,4 @@
-"""Where settings come from: files and texts with their level, and the folders beside them."""
+"""Sources of settings: files and texts with their level, and the folders beside them."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -12,7 +12,7 @@ from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 Level = Literal["user", "project", "override", "managed"]
-"""Who a setting comes from: the user, the project, the user for this one run, or the administrator of the machine."""
+"""The origin of a setting: the user, the project, the user for this one run, or the administrator of the machine."""
 
 
 @record(frozen=True)
@@ -63,7 +63,7 @@ class AgentSource:
     other_name: str = ""
     """The path of its file, where that says another name."""
     narrows: bool = False
-    """Whether its rules only restrict, as those of other programs do: they take away tools, and grant none."""
+    """True if its rules only restrict, as those of other programs do: they take away tools, and grant none."""
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -32,27 +32,27 @@ def _started(value: Any, path: tuple[str, ...]) -> Iterator[str]:
             yield from _started(entry, path)
     if not isinstance(value, dict):
         return
-    for key, said in value.items():
+    for key, setting in value.items():
         here = (*path, str(key))
-        if key == "command" and (words := _words(said, value)):
+        if key == "command" and (words := _words(setting, value)):
             yield f"runs {words} ({'.'.join(path)})"
-        elif key == "url" and path and isinstance(said, str):
-            yield f"connects to {said} ({'.'.join(path)})"
-        elif key in ("plugin", "plugins") and not path and isinstance(said, list):
-            yield from (f"plugin {entry}" for entry in said if isinstance(entry, str))
-        elif key == "template" and isinstance(said, str):
+        elif key == "url" and path and isinstance(setting, str):
+            yield f"connects to {setting} ({'.'.join(path)})"
+        elif key in ("plugin", "plugins") and not path and isinstance(setting, list):
+            yield from (f"plugin {entry}" for entry in setting if isinstance(entry, str))
+        elif key == "template" and isinstance(setting, str):
             yield f"command /{path[-1] if path else ''}"
-            yield from _shell_in(said)
+            yield from _shell_in(setting)
         else:
-            yield from _started(said, here)
+            yield from _started(setting, here)
 
 
-def _words(said: Any, beside: dict[str, Any]) -> str:
+def _words(command: Any, beside: dict[str, Any]) -> str:
     """The program and its arguments, in one list or in two keys."""
     more: list[Any] = next((beside[key] for key in _ARGUMENTS if isinstance(beside.get(key), list)), [])
-    if isinstance(said, str):
-        return " ".join([said, *(shlex.quote(str(word)) for word in more)])
-    return shlex.join(map(str, said)) if isinstance(said, list) else ""
+    if isinstance(command, str):
+        return " ".join([command, *(shlex.quote(str(word)) for word in more)])
+    return shlex.join(map(str, command)) if isinstance(command, list) else ""
 
 
 def _shell_in(text: str) -> Iterator[str]:

@@ -35,7 +35,7 @@ class Substituter:
     left_out: list[KeyPath] = field(default_factory=list[KeyPath])
     """The settings that were dropped because they name a file that may not be read."""
     secrets: set[str] = field(default_factory=set[str])
-    """What variables held, so that it is not shown."""
+    """Values that variables held, so that they are not shown."""
     _budget: int = MOST_BYTES
 
     def apply(self, value: Any, path: KeyPath = ()) -> Any:

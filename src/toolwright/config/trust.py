@@ -91,7 +91,7 @@ class Trust:
         """Return the files that are new, gone or changed since the project was trusted."""
         files: Mapping[str, Json] = (self._projects().get(str(content.root)) or {}).get("files", {})
         return [
-            TrustChange(name=name, before=files.get(name, {}).get("text"), after=_text(content, name))
+            TrustChange(name=name, before=files.get(name, {}).get("text"), after=_text_of(content, name))
             for name in self._differs({"files": files}, content)
         ]
 
@@ -113,7 +113,7 @@ class Trust:
             if str(root) in projects:
                 known = projects[str(root)]
                 known["wanted"] = [*dict.fromkeys([*known.get("wanted", ()), name])][-MOST_WANTED:]
-            return _shown(projects)
+            return _trust_text(projects)
 
         if name not in self.wanted(root):
             update(self.file, wanting)
@@ -132,7 +132,7 @@ class Trust:
                 for name, one in before["files"].items()
                 if same and not one.get("imported") and not _in_sight(name, content)
             }
-            return _shown(projects | {str(content.root): {"origin": content.origin, "files": elsewhere | files}})
+            return _trust_text(projects | {str(content.root): {"origin": content.origin, "files": elsewhere | files}})
 
         update(self.file, added)
 
@@ -143,7 +143,7 @@ class Trust:
             nonlocal known
             projects = self._parsed(text)
             known = projects.pop(str(root), None) is not None
-            return _shown(projects)
+            return _trust_text(projects)
 
         update(self.file, without)
         return known
@@ -153,8 +153,8 @@ class Trust:
         now = {name: file.hash for name, file in content.files.items()}
         changed = [name for name, one in now.items() if one == UNREADABLE or one != files.get(name, {}).get("hash")]
         # What is imported is looked at where it is imported: a change in it takes effect nowhere else.
-        gone = [name for name, one in files.items() if name not in now and not one.get("imported")]
-        return changed + [name for name in gone if _in_sight(name, content)]
+        removed = [name for name, one in files.items() if name not in now and not one.get("imported")]
+        return changed + [name for name in removed if _in_sight(name, content)]
 
     def _projects(self) -> Json:
         return self._parsed(read_private(self.file))
@@ -181,7 +181,7 @@ def _in_sight(name: str, content: TrustedContent) -> bool:
     return name in content.files or not (content.root / name).exists()
 
 
-def _text(content: TrustedContent, name: str) -> str | None:
+def _text_of(content: TrustedContent, name: str) -> str | None:
     file = content.files.get(name)
     return file.content.decode("utf-8", "replace") if file is not None and file.hash != UNREADABLE else None
 
@@ -193,5 +193,5 @@ def _kept(content: TrustedContent, name: str) -> Json:
     return {"hash": file.hash or "unreadable", **text, **imported}
 
 
-def _shown(projects: Json) -> str:
+def _trust_text(projects: Json) -> str:
     return json.dumps({"projects": projects}, indent=2, ensure_ascii=False) + "\n"

@@ -58,7 +58,7 @@ class Warnings:
                 self._unknown(record, here, notes)
                 continue
             if note.setting is not None and not note.setting.effect and entry not in (False, None):
-                self._warn(here, f"{self._shown(here)} has no effect so far")
+                self._warn(here, f"{self._key(here)} has no effect so far")
             if key in ("permission", "tools") and isinstance(entry, Mapping):
                 self._permissions(entry, here)
             elif note.section and isinstance(entry, Mapping):
@@ -75,13 +75,13 @@ class Warnings:
         near = self._nearest(path[-1], known, NEAR if provider else 0.6)
         if provider and _plain(path[-1]) in RESTRICTING:
             raise ConfigError(
-                f"{self.source.where(path)}: {self._shown(path)!r} is not understood here and would restrict the agent."
+                f"{self.source.where(path)}: {self._key(path)!r} is not understood here and would restrict the agent."
                 " Say it with `permission`."
             )
         if provider and near:
             self.slips.append(path)
         if near or not provider:
-            text = f"unknown key {self._shown(path)!r}"
+            text = f"unknown key {self._key(path)!r}"
             self.unknown.append(f"{text}; did you mean {near!r}?" if near else f"{text}.")
             self._warn(path, f"{text}; did you mean {near!r}?" if near else f"{text}; it is ignored")
 
@@ -90,13 +90,13 @@ class Warnings:
             self._looked_up += key not in PERMISSIONS
             if self._looked_up <= MOST_LOOKED_UP and (near := meant_by(key, PERMISSIONS)):
                 here = (*path, key)
-                self._warn(here, f"unknown key {self._shown(here)!r}; did you mean {near!r}?")
+                self._warn(here, f"unknown key {self._key(here)!r}; did you mean {near!r}?")
 
     def _warn(self, path: KeyPath, text: str) -> None:
         if len(self.lines) < MOST:
             self.lines.append(f"{self.source.where(path)}: {text}")
 
-    def _shown(self, path: KeyPath) -> str:
+    def _key(self, path: KeyPath) -> str:
         return shown_path(self.source.written(path))
 
     def _nearest(self, key: Any, known: Iterable[str], cutoff: float) -> str:

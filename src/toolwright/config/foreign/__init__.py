@@ -53,12 +53,12 @@ class Foreign:
     servers: frozenset[str]
     """Names of servers that our own settings give."""
     agents: frozenset[str]
-    found: list[ForeignSetup] = field(default_factory=list[ForeignSetup])
+    setups: list[ForeignSetup] = field(default_factory=list[ForeignSetup])
     plugins: list[ClaudePlugin] = field(default_factory=list[ClaudePlugin])
 
     def __post_init__(self) -> None:
         self.plugins, left_out = claude_plugins(self.wanted.plugins, self.reading.folders.home, self.reading.root)
-        self.found += left_out
+        self.setups += left_out
 
     def sources(self) -> list[SettingsSource]:
         """The files that name MCP servers, weakest first; of two servers with one name the later counts."""
@@ -97,7 +97,7 @@ class Foreign:
             if self.reading.trusted:
                 raise
             file, both = project[0], Converted()
-            self.found.append(
+            self.setups.append(
                 ForeignSetup(program=setup.program, kind="permissions", name="all", file=file, reason=str(error))
             )
         if not (user or project):
@@ -108,7 +108,7 @@ class Foreign:
             if files or level == "user":
                 rules = converted.rules if level == "user" or self.reading.trusted else converted.restricting
                 yield SettingsSource(str(files[-1]) if files else setup.program, level, {"permission": list(rules)})
-            self.found += (
+            self.setups += (
                 ForeignSetup(
                     program=setup.program, kind="permissions", name=one.piece, file=files[-1], reason=str(one.reason)
                 )
@@ -130,7 +130,7 @@ class Foreign:
                     self._agent(file, level, prefix, agents)
         return list(agents.values())
 
-    def _agent(self, file: Path, level: Level, prefix: str, found: dict[str, AgentSource]) -> None:
+    def _agent(self, file: Path, level: Level, prefix: str, sources: dict[str, AgentSource]) -> None:
         from toolwright.config.markdown import read_document
 
         name = file.stem
@@ -147,10 +147,10 @@ class Foreign:
             if problems := problems_with(value, agent_schema()):
                 raise NotUnderstood(f"{problems[0]}")
         except (ConfigError, NotUnderstood) as error:
-            self.found.append(ForeignSetup(program=CLAUDE, kind="agents", name=name, file=file, reason=str(error)))
+            self.setups.append(ForeignSetup(program=CLAUDE, kind="agents", name=name, file=file, reason=str(error)))
             return
-        self.found.append(ForeignSetup(program=CLAUDE, kind="agents", name=name, file=file, hooks=hooks))
-        found[name] = AgentSource(name, value, SettingsSource(str(file), level, value), narrows=True)
+        self.setups.append(ForeignSetup(program=CLAUDE, kind="agents", name=name, file=file, hooks=hooks))
+        sources[name] = AgentSource(name, value, SettingsSource(str(file), level, value), narrows=True)
 
     # MCP servers.
 
@@ -166,8 +166,14 @@ class Foreign:
                 file = keeper / (".claude.json" if level == "user" else ".mcp.json")
                 yield CLAUDE, file, level, partial(self._claude, file, level), claude_server
 
-        for one in self.plugins:
-            yield CLAUDE, one.folder, "user", partial(_Listed, servers=one.servers, text="", path=()), claude_server
+        for plugin in self.plugins:
+            yield (
+                CLAUDE,
+                plugin.folder,
+                "user",
+                partial(_Listed, servers=plugin.servers, text="", path=()),
+                claude_server,
+            )
 
     def _keepers(self) -> Iterator[tuple[Path, Level]]:
         yield self.reading.folders.home, "user"
@@ -181,7 +187,7 @@ class Foreign:
         try:
             listing = listed()
         except ConfigError as error:
-            self.found.append(
+            self.setups.append(
                 ForeignSetup(program=program, kind="MCP servers", name="all", file=file, reason=str(error))
             )
             return None
@@ -195,14 +201,14 @@ class Foreign:
                 reason = ""
             except NotUnderstood as error:
                 reason = str(error)
-            self.found.append(ForeignSetup(program=program, kind="MCP servers", name=name, file=file, reason=reason))
+            self.setups.append(ForeignSetup(program=program, kind="MCP servers", name=name, file=file, reason=reason))
         renamed: dict[KeyPath, KeyPath] = {("mcp", name): (*listing.path, name) for name in servers}
         return SettingsSource(str(file), level, {"mcp": servers}, listing.text, renamed)
 
-    def _server(self, name: str, entry: Any, said: "_Listed", variables: Variables, translate: Server) -> Json:
+    def _server(self, name: str, entry: Any, listing: "_Listed", variables: Variables, translate: Server) -> Json:
         if name in self.servers:
             raise NotUnderstood("our own settings name one too")
-        if reason := said.refused(name):
+        if reason := listing.refused(name):
             raise NotUnderstood(reason)
         if not isinstance(entry, dict):
             raise NotUnderstood("it is not an object")
@@ -212,9 +218,9 @@ class Foreign:
         return server
 
     def _leave_out(self, file: Path, name: str, reason: str) -> None:
-        for at, one in enumerate(self.found):
-            if one.file == file and one.name == name and one.kind == "MCP servers" and not one.reason:
-                self.found[at] = replace(one, reason=reason)
+        for at, setup in enumerate(self.setups):
+            if setup.file == file and setup.name == name and setup.kind == "MCP servers" and not setup.reason:
+                self.setups[at] = replace(setup, reason=reason)
 
     def _claude(self, file: Path, level: Level) -> "_Listed":
         text, document = _json(file)
@@ -275,14 +281,14 @@ def _gemini(file: Path) -> _Listed:
     return _Listed(servers=_object(document.get("mcpServers"), file), text=text, path=("mcpServers",), refused=refused)
 
 
-def _named_off(said: Mapping[str, Any], *keys: str) -> Callable[[str], str]:
-    off = {name for key in keys for name in _names(said.get(key))}
+def _named_off(settings: Mapping[str, Any], *keys: str) -> Callable[[str], str]:
+    off = {name for key in keys for name in _names(settings.get(key))}
     return lambda name: "Claude Code's settings switch it off" if name in off else ""
 
 
-def _ruled_off(said: Mapping[str, Any]) -> Callable[[str], str]:
+def _ruled_off(settings: Mapping[str, Any]) -> Callable[[str], str]:
     """`allowedMcpServers` and `deniedMcpServers`, as far as they go by name; by anything else none is used."""
-    denied, allowed = said.get("deniedMcpServers"), said.get("allowedMcpServers")
+    denied, allowed = settings.get("deniedMcpServers"), settings.get("allowedMcpServers")
     both = [one for one in (denied, allowed) if one is not None]
     entries = [entry for one in both for entry in (one if isinstance(one, list) else [one])]
     if any(not isinstance(entry, dict) or set(entry) != {"serverName"} for entry in entries):

@@ -23,7 +23,7 @@ _HARMLESS = (
     *("skills", "mcpServers", "memory", "background", "effort", "initialPrompt"),
     *("version", "author", "license", "metadata", "tags", "category"),
 )
-"""What adds something that is not here, or describes the file."""
+"""Keys that add something we do not have, or describe the file."""
 _LOOSER = ("default", "acceptEdits", "bypassPermissions", "auto")
 """Modes that ask no more than ours; our rules hold all the same."""
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}|[a-z][a-z-]*")

@@ -13,7 +13,7 @@ from toolwright.protocols.json_types import Json
 from toolwright.record import record
 
 _ASKED = ("bash", "edit", "webfetch", "websearch", "codesearch", "skill")
-"""What Claude Code asks about where no rule fits."""
+"""Permissions that Claude Code asks about where no rule fits."""
 _GIT = ("status", "log", "diff", "show")
 _PATHS = ("Read", "Edit", "MultiEdit", "Write", "NotebookEdit")
 _LISTS = ("allow", "ask", "deny")
@@ -32,10 +32,10 @@ def claude_rules(files: Sequence[Json], servers: Sequence[str] = (), *, base: bo
     `base` is what Claude Code does where no rule fits.
     """
     reading = _Reading()
-    said = [one for file in files if isinstance(one := file.get("permissions"), Mapping)]
-    for permissions in said:
+    lists = [entry for file in files if isinstance(entry := file.get("permissions"), Mapping)]
+    for permissions in lists:
         reading.read(permissions)
-    mode = next((str(one["defaultMode"]) for one in reversed(said) if one.get("defaultMode")), "default")
+    mode = next((str(one["defaultMode"]) for one in reversed(lists) if one.get("defaultMode")), "default")
     first = _base(mode, servers, reading) if base else []
     narrow = [one for one in reading.narrow if mode != "acceptEdits" or one["effect"] == "allow"]
     return Converted(
@@ -56,14 +56,14 @@ class _Reading:
     folders: list[Json] = field(default_factory=list[Json])
     notes: list[RuleNote] = field(default_factory=list[RuleNote])
 
-    def read(self, said: Mapping[str, Any]) -> None:
+    def read(self, permissions: Mapping[str, Any]) -> None:
         for effect in _LISTS:
-            for text in _texts(said.get(effect)):
+            for text in _texts(permissions.get(effect)):
                 self._entry(text, effect)
-        for folder in _texts(said.get("additionalDirectories")):
+        for folder in _texts(permissions.get("additionalDirectories")):
             top = folder.rstrip("/")
             self.folders += (rule("external_directory", one, "allow") for one in (top, f"{top}/*"))
-        for key in said:
+        for key in permissions:
             if key not in _KNOWN:
                 self.notes.append(RuleNote(str(key), "left out", "it is not understood here"))
 

@@ -41,14 +41,14 @@ def codex_rules(texts: Sequence[str], settings: Sequence[Json] = (), *, base: bo
     rules: dict[str, list[Json]] = {effect: [] for effect in _ORDER}
     notes: list[RuleNote] = []
     for text in texts:
-        for one in prefix_rules(text, notes):
-            piece = f"{one.effect} {' '.join('|'.join(word) for word in one.words)}"
+        for entry in prefix_rules(text, notes):
+            piece = f"{entry.effect} {' '.join('|'.join(word) for word in entry.words)}"
             try:
-                if one.effect == "allow" and any(set("*?") & set(word) for word in sum(one.words, ())):
+                if entry.effect == "allow" and any(set("*?") & set(word) for word in sum(entry.words, ())):
                     raise NotUnderstood("a star in a word is any text here")
-                rules[one.effect] += (rule("bash", pattern, one.effect) for pattern in one.patterns)
+                rules[entry.effect] += (rule("bash", pattern, entry.effect) for pattern in entry.patterns)
             except NotUnderstood as error:
-                notes.append(RuleNote(piece, "stricter" if one.effect == "allow" else "left out", str(error)))
+                notes.append(RuleNote(piece, "stricter" if entry.effect == "allow" else "left out", str(error)))
     if rules["allow"]:
         notes.append(RuleNote("allow", "stricter", "there such a command runs outside of the sandbox, here inside"))
     first = _base(settings, notes) if base else []
@@ -77,18 +77,18 @@ def prefix_rules(text: str, notes: list[RuleNote]) -> Iterator[PrefixRule]:
             notes.append(RuleNote(ast.unparse(call)[:80], "left out", str(error)))
 
 
-def _prefix_rule(said: dict[str, Any]) -> PrefixRule:
-    if unknown := [key for key in said if key not in _KNOWN]:
+def _prefix_rule(arguments: dict[str, Any]) -> PrefixRule:
+    if unknown := [key for key in arguments if key not in _KNOWN]:
         raise NotUnderstood(f"its {unknown[0]!r} is not understood")
-    words = tuple((one,) if isinstance(one, str) else tuple(map(str, one)) for one in said.get("pattern", ()))
-    effect = _EFFECTS.get(said.get("decision", "allow"))
+    words = tuple((one,) if isinstance(one, str) else tuple(map(str, one)) for one in arguments.get("pattern", ()))
+    effect = _EFFECTS.get(arguments.get("decision", "allow"))
     if not words or not all(words) or effect is None:
         raise NotUnderstood("it has no pattern, or a decision that is not known")
     return PrefixRule(
         words=words,
         effect=effect,
-        match=_commands(said.get("match", ())),
-        not_match=_commands(said.get("not_match", ())),
+        match=_commands(arguments.get("match", ())),
+        not_match=_commands(arguments.get("not_match", ())),
     )
 
 
@@ -99,8 +99,8 @@ def _commands(value: Any) -> tuple[str, ...]:
 def _base(settings: Sequence[Json], notes: list[RuleNote]) -> list[Json]:
     """The strictest that the settings say of all commands; the last that says a thing counts."""
     policies: Json = {}
-    for one in settings:
-        policies |= {key: one[key] for key in ("approval_policy", "sandbox_mode") if key in one}
+    for table in settings:
+        policies |= {key: table[key] for key in ("approval_policy", "sandbox_mode") if key in table}
     rules: list[Json] = []
     if policies.get("approval_policy") == "untrusted":
         rules += asking(("bash",), ())

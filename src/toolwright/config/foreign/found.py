@@ -24,11 +24,11 @@ class ForeignSetup:
     reason: str = ""
     """Why it is not in use; empty if it is."""
     hooks: Any = None
-    """What an agent's file has run while it works."""
+    """Hooks that an agent's file has run while it works."""
 
 
-def require_known(said: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Whatever else is said could be a restriction, and to pass over one is to allow."""
-    unknown = [key for key in said if key not in set(known)]
+def require_known(values: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Refuse any other key: it could be a restriction, and to pass over one is to allow."""
+    unknown = [key for key in values if key not in set(known)]
     if unknown:
         raise NotUnderstood(f"its {unknown[0]!r} is not understood here and might restrict it")

@@ -29,7 +29,7 @@ _TOOLS: Mapping[str, tuple[str, ...]] = {
     "*": ("*",),
 }
 _ASKED = ("bash", "edit", "webfetch", "skill")
-"""What Gemini CLI asks about where no rule fits."""
+"""Permissions that Gemini CLI asks about where no rule fits."""
 _KNOWN = (
     *("toolName", "mcpName", "commandPrefix", "commandRegex", "argsPattern", "decision", "priority", "modes"),
     *("denyMessage", "deny_message", "interactive", "allowRedirection", "allow_redirection", "name", "description"),

@@ -1,4 +1,4 @@
-"""Where Claude Code, Codex and Gemini CLI keep their permissions, read and brought into our rules."""
+"""Permissions of Claude Code, Codex and Gemini CLI, read and brought into our rules."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -47,7 +47,7 @@ class Variables:
 
     environment: Mapping[str, str]
     secrets: set[str] = field(default_factory=set[str])
-    """What was filled in, so that it is not shown."""
+    """Values that were filled in, so that they are not shown."""
 
     def get(self, name: str) -> str:
         if name not in self.environment:
@@ -72,75 +72,75 @@ class Variables:
         return default if default is not None and not self.environment.get(name) else self.get(name)
 
 
-def claude_server(said: Json, variables: Variables) -> Json:
+def claude_server(entry: Json, variables: Variables) -> Json:
     """An entry of `.mcp.json`."""
-    require_known(said, (*_CLAUDE, *_CLAUDE_HARMLESS))
-    said = variables.fill(said, _BRACED)
-    way = said.get("type", "http" if "url" in said else "stdio")
+    require_known(entry, (*_CLAUDE, *_CLAUDE_HARMLESS))
+    entry = variables.fill(entry, _BRACED)
+    way = entry.get("type", "http" if "url" in entry else "stdio")
     if way not in ("stdio", "http", "sse", "streamable-http", "streamableHttp"):
         raise NotUnderstood(f"it is reached by {way!r}, which is not spoken here")
-    server = _local(said) if way == "stdio" else _remote(said, said.get("url"))
-    if said.get("disabled") is True:
+    server = _local(entry) if way == "stdio" else _remote(entry, entry.get("url"))
+    if entry.get("disabled") is True:
         server["enabled"] = False
-    return server | _times(said.get("timeout"))
+    return server | _times(entry.get("timeout"))
 
 
-def codex_server(said: Json, variables: Variables) -> Json:
+def codex_server(table: Json, variables: Variables) -> Json:
     """A table `[mcp_servers.NAME]` of Codex."""
-    require_known(said, (*_CODEX, *_CODEX_HARMLESS))
-    _require_free_approval(said)
-    server = _remote(said, said["url"]) if "url" in said else _local(said)
-    handed = said.get("env_vars", [])
+    require_known(table, (*_CODEX, *_CODEX_HARMLESS))
+    _require_free_approval(table)
+    server = _remote(table, table["url"]) if "url" in table else _local(table)
+    handed = table.get("env_vars", [])
     named = [one for one in handed if isinstance(one, str)] if isinstance(handed, list) else []
-    if "url" not in said and named:
+    if "url" not in table and named:
         server["environment"] = {name: variables.get(name) for name in named} | server.get("environment", {})
-    headers = dict(said.get("http_headers") or {})
-    headers |= {name: variables.get(str(one)) for name, one in dict(said.get("env_http_headers") or {}).items()}
-    if token := said.get("bearer_token_env_var"):
+    headers = dict(table.get("http_headers") or {})
+    headers |= {name: variables.get(str(one)) for name, one in dict(table.get("env_http_headers") or {}).items()}
+    if token := table.get("bearer_token_env_var"):
         headers["Authorization"] = f"Bearer {variables.get(str(token))}"
     server |= {"headers": headers} if headers else {}
-    server |= {"oauth": {"scope": " ".join(map(str, said["scopes"]))}} if isinstance(said.get("scopes"), list) else {}
-    server |= {key: said[key] for key in ("enabled", "enabled_tools", "disabled_tools") if key in said}
-    seconds = [said.get(key) for key in ("tool_timeout_sec", "startup_timeout_sec")]
+    server |= {"oauth": {"scope": " ".join(map(str, table["scopes"]))}} if isinstance(table.get("scopes"), list) else {}
+    server |= {key: table[key] for key in ("enabled", "enabled_tools", "disabled_tools") if key in table}
+    seconds = [table.get(key) for key in ("tool_timeout_sec", "startup_timeout_sec")]
     limits = [int(one * 1000) for one in seconds if isinstance(one, int | float)]
-    return server | _times(max([*limits, *filter(None, [said.get("startup_timeout_ms")])], default=None))
+    return server | _times(max([*limits, *filter(None, [table.get("startup_timeout_ms")])], default=None))
 
 
-def gemini_server(said: Json, variables: Variables) -> Json:
+def gemini_server(entry: Json, variables: Variables) -> Json:
     """An entry of `mcpServers` of Gemini CLI."""
-    require_known(said, (*_GEMINI, *_GEMINI_HARMLESS))
-    said = variables.fill(said, _PLAIN)
-    address = said.get("httpUrl") or said.get("url")
-    server = _remote(said, address) if address else _local(said)
-    server |= {ours: said[theirs] for theirs, ours in _GEMINI_TOOLS.items() if theirs in said}
-    return server | _times(said.get("timeout"))
+    require_known(entry, (*_GEMINI, *_GEMINI_HARMLESS))
+    entry = variables.fill(entry, _PLAIN)
+    address = entry.get("httpUrl") or entry.get("url")
+    server = _remote(entry, address) if address else _local(entry)
+    server |= {ours: entry[theirs] for theirs, ours in _GEMINI_TOOLS.items() if theirs in entry}
+    return server | _times(entry.get("timeout"))
 
 
 _GEMINI_TOOLS = {"includeTools": "enabled_tools", "excludeTools": "disabled_tools"}
 
 
-def _local(said: Json) -> Json:
-    command, arguments = said.get("command"), said.get("args", [])
+def _local(entry: Json) -> Json:
+    command, arguments = entry.get("command"), entry.get("args", [])
     if not isinstance(command, str) or not command or not isinstance(arguments, list):
         raise NotUnderstood("it names neither a program nor an address")
     server: Json = {"type": "local", "command": [command, *arguments]}
-    server |= {"environment": said["env"]} if said.get("env") else {}
-    return server | ({"cwd": said["cwd"]} if said.get("cwd") else {})
+    server |= {"environment": entry["env"]} if entry.get("env") else {}
+    return server | ({"cwd": entry["cwd"]} if entry.get("cwd") else {})
 
 
-def _remote(said: Json, address: Any) -> Json:
+def _remote(entry: Json, address: Any) -> Json:
     server: Json = {"type": "remote", "url": address}
-    server |= {"headers": said["headers"]} if said.get("headers") else {}
-    return server | ({"oauth": _login(said["oauth"])} if "oauth" in said else {})
+    server |= {"headers": entry["headers"]} if entry.get("headers") else {}
+    return server | ({"oauth": _login(entry["oauth"])} if "oauth" in entry else {})
 
 
-def _login(said: Any) -> Any:
-    if not isinstance(said, Mapping):
-        return said
-    require_known(said, (*_LOGIN, *_LOGIN_HARMLESS))
-    if said.get("enabled") is False:
+def _login(login_entry: Any) -> Any:
+    if not isinstance(login_entry, Mapping):
+        return login_entry
+    require_known(login_entry, (*_LOGIN, *_LOGIN_HARMLESS))
+    if login_entry.get("enabled") is False:
         return False
-    login = {_LOGIN[key]: value for key, value in said.items() if key in _LOGIN}
+    login = {_LOGIN[key]: value for key, value in login_entry.items() if key in _LOGIN}
     return {key: " ".join(map(str, value)) if isinstance(value, list) else value for key, value in login.items()}
 
 
@@ -148,9 +148,9 @@ def _times(milliseconds: Any) -> Json:
     return {} if milliseconds is None else {"timeout": milliseconds}
 
 
-def _require_free_approval(said: Json) -> None:
-    ways = [said.get("default_tools_approval_mode", "auto")]
-    tools = said.get("tools", {})
+def _require_free_approval(table: Json) -> None:
+    ways = [table.get("default_tools_approval_mode", "auto")]
+    tools = table.get("tools", {})
     if not isinstance(tools, Mapping):
         raise NotUnderstood("its 'tools' is not understood here and might restrict it")
     for tool in tools.values():

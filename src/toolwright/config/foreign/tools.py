@@ -39,9 +39,9 @@ _ALWAYS = ("external_directory", "doom_loop")
 _ENTRY = re.compile(r"\s*([^,()\s]+)\s*(?:\(([^()]*)\))?\s*(?:,|$)")
 
 
-def granted(said: Any) -> list[Json]:
+def granted(listed: Any) -> list[Json]:
     """Rules that leave nothing but what is named; what we do not have cannot be granted, and is not."""
-    entries = list(tool_entries(said))
+    entries = list(tool_entries(listed))
     if any(name in ("*", "All") and not inner for name, inner in entries):
         return []
     rules = [_rule("*", "*", "deny"), *(_rule(name, "*", "allow") for name in _ALWAYS)]
@@ -54,10 +54,10 @@ def granted(said: Any) -> list[Json]:
     return rules
 
 
-def withheld(said: Any) -> list[Json]:
+def withheld(listed: Any) -> list[Json]:
     """Rules that deny what is named. A name that we do not know could be any of our tools."""
     rules: list[Json] = []
-    for name, inner in tool_entries(said):
+    for name, inner in tool_entries(listed):
         permissions = permissions_named(name)
         if permissions is None:
             raise NotUnderstood(f"it may not use {name!r}, which is not known here")
@@ -94,13 +94,13 @@ def _patterns(name: str, inner: str | None) -> Iterator[str]:
         raise NotUnderstood(f"what it says of {name}({inner}) cannot be said here")
 
 
-def tool_entries(said: Any) -> Iterator[tuple[str, str | None]]:
+def tool_entries(listed: Any) -> Iterator[tuple[str, str | None]]:
     """Yield the names in a list of tools, or in a text of them, each with what stands in brackets behind it."""
-    if isinstance(said, str):
-        said = [said]
-    if not isinstance(said, list) or not all(isinstance(one, str) for one in said):
+    if isinstance(listed, str):
+        listed = [listed]
+    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
         raise NotUnderstood("its tools are not a list of names")
-    for text in said:
+    for text in listed:
         at = 0
         while at < len(text.rstrip()):
             match = _ENTRY.match(text, at)
