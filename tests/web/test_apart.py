@@ -10,7 +10,7 @@ from toolwright.files.query import SearchRun
 from toolwright.web import apart
 from toolwright.web.apart import LARGE, converted
 from toolwright.web.convert import Form, convert
-from toolwright.web.pages import Page
+from toolwright.web.pages import WebPage
 from toolwright.web.shown import show
 from toolwright.web.urls import parse_url
 
@@ -60,7 +60,7 @@ def test_limits_that_are_lower_already_stay() -> None:
 def test_a_refusal_is_told_whatever_page_comes_with_it() -> None:
     url = parse_url("https://x.example/")
     data = b"<!doctype html><p>Not here.</p>" + b"<pre>x\n" * 600_000
-    page = Page(url=url, hops=(url,), status=404, reason="Not Found", content_type="text/html", data=data)
+    page = WebPage(url=url, hops=(url,), status=404, reason="Not Found", content_type="text/html", data=data)
     with pytest.raises(ToolError, match=r"answered 404 Not Found\. It says: Not here"):
         show(page, "markdown", lambda _: True)
 

@@ -1,4 +1,4 @@
-"""What the scripted agent of the demo says and does. Only the words are written; every call is really made."""
+"""Script of the demo's agent. Only the words are written; every call is really made."""
 
 from toolwright.models.scripted import ScriptedCall, ScriptedTurn
 from toolwright.protocols.json_types import Json
@@ -61,5 +61,5 @@ def _todos(*states: str) -> list[Json]:
 
 def _turn(text: str, *calls: tuple[str, Json], match: str = "") -> ScriptedTurn:
     """One reply, for the agent itself or, where a match is given, for the subagent."""
-    made: list[ScriptedCall] = [{"name": name, "args": arguments} for name, arguments in calls]
-    return {"text": text, "tools": made, "match": match} if match else {"text": text, "tools": made}
+    tools: list[ScriptedCall] = [{"name": name, "args": arguments} for name, arguments in calls]
+    return {"text": text, "tools": tools, "match": match} if match else {"text": text, "tools": tools}

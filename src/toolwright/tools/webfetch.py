@@ -12,7 +12,7 @@ from toolwright.definition import Attachment, Result, ToolContext, tool
 from toolwright.errors import ToolError
 
 if TYPE_CHECKING:
-    from toolwright.web.pages import Page
+    from toolwright.web.pages import WebPage
     from toolwright.web.shown import Shown
     from toolwright.web.urls import Url
 
@@ -90,7 +90,7 @@ async def _admit(ctx: ToolContext, url: "Url", address: str) -> bool:
     return opened
 
 
-def _attachment(page: "Page", content: "Shown") -> Attachment:
+def _attachment(page: "WebPage", content: "Shown") -> Attachment:
     name = page.url.target.partition("?")[0].rpartition("/")[2]
     url = f"data:{content.mime};base64,{base64.b64encode(content.data).decode()}"
     return Attachment(mime=content.mime, url=url, filename=name or None)

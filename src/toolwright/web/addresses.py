@@ -1,4 +1,4 @@
-"""Which addresses of the internet are public: the rest is this machine, its network, or nobody."""
+"""Public addresses of the internet, told from this machine's, its network's and unused ones."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
@@ -39,7 +39,7 @@ _MAPPED = tuple(IPv6Network(block) for block in ("::ffff:0:0/96", "64:ff9b::/96"
 
 
 def is_public(address: Address) -> bool:
-    """Whether the address is one that anybody on the internet may be found at."""
+    """Tell whether the address is one that anybody on the internet may have."""
     if isinstance(address, IPv6Address):
         if any(address in block for block in _MAPPED):
             return is_public(inner(address))

@@ -37,13 +37,13 @@ def converted(html: str, form: Form, base: str, fits: Fits = lambda _: True, run
     try:
         child = Child(argv, takes_input=True)
         with (run or SearchRun()).killing(child.kill):
-            told: Any = json.loads(child.finish(sent, LONGEST).out)
+            reply: Any = json.loads(child.finish(sent, LONGEST).out)
     except (OSError, TimeoutError, ValueError) as error:
         problem = f"Turning {base} into {form} takes more time or memory than any real page does. Use format html."
         raise ToolError(problem, "too_large") from error
-    if problem := told.get("problem"):
-        raise ToolError(problem, told["kind"])
-    whole, main_first = str(told["whole"]), str(told["main_first"])
+    if problem := reply.get("problem"):
+        raise ToolError(problem, reply["kind"])
+    whole, main_first = str(reply["whole"]), str(reply["main_first"])
     return whole if fits(whole) else main_first
 
 
@@ -70,6 +70,6 @@ def convert_for_parent() -> None:
     limits = ((resource.RLIMIT_AS, _MEMORY), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0))
     for kind, most in limits:
         there = resource.getrlimit(kind)[1]
-        given = most if there == resource.RLIM_INFINITY else min(most, there)
-        resource.setrlimit(kind, (given, given))
+        limit = most if there == resource.RLIM_INFINITY else min(most, there)
+        resource.setrlimit(kind, (limit, limit))
     sys.stdout.write(json.dumps(_convert_both(page.decode("utf-8", "surrogatepass"), form, base)))

@@ -36,8 +36,8 @@ def decode(data: bytes, content_type: str) -> str:
     for mark, name in _MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(name, "replace")
-    said = _IN_TYPE.search(content_type)
-    for label in (said.group(1) if said else "", _said_inside(data)):
+    declared = _IN_TYPE.search(content_type)
+    for label in (declared.group(1) if declared else "", _said_inside(data)):
         name = _codec(label)
         if name:
             return data.decode(name, "replace")
@@ -49,17 +49,17 @@ def decode(data: bytes, content_type: str) -> str:
 
 
 def is_text(data: bytes, content_type: str) -> bool:
-    """Whether the bytes can be meant as text at all."""
+    """Tell whether the bytes can be meant as text at all."""
     if data.startswith(tuple(mark for mark, _ in _MARKS)):
         return True
-    said = _IN_TYPE.search(content_type)
-    wide = said is not None and _codec(said.group(1)).startswith(("utf-16", "utf-32"))
+    declared = _IN_TYPE.search(content_type)
+    wide = declared is not None and _codec(declared.group(1)).startswith(("utf-16", "utf-32"))
     return wide or b"\0" not in data[: 4 * _HEAD]
 
 
 def _said_inside(data: bytes) -> str:
-    found = _SAID.search(_COMMENT.sub(b"", data[:_HEAD]))
-    label = found.group(1).decode("ascii", "replace") if found else ""
+    match = _SAID.search(_COMMENT.sub(b"", data[:_HEAD]))
+    label = match.group(1).decode("ascii", "replace") if match else ""
     # A page that could be read this far is not in a wide encoding, whatever it says.
     return "utf-8" if label.lower().startswith(("utf-16", "utf-32")) else label
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Form = Literal["markdown", "text"]
 Fits = Callable[[str], bool]
-"""Whether a text can be shown whole."""
+"""Tells whether a text can be shown whole."""
 
 LONGEST = 20_000_000
 """Characters that a page may grow to."""
@@ -72,9 +72,9 @@ def _rendered(node: "Node", options: "Markdown | None") -> str:
 
 
 def _base(document: "Document", base: str) -> str:
-    """What relative links start from: the page's own address, unless the page says otherwise."""
-    said = document.select_one("base[href]")
-    href = said.attrs["href"] if said is not None else None
+    """Return the base of relative links: the page's own address, unless the page says otherwise."""
+    element = document.select_one("base[href]")
+    href = element.attrs["href"] if element is not None else None
     try:
         return urljoin(base, href.strip()) if isinstance(href, str) else base
     except ValueError:

@@ -25,7 +25,7 @@ _FOLDED = re.compile(rb"\r?\n[ \t]+")
 
 @record(frozen=True, slots=True, kw_only=True)
 class WebRoute:
-    """How a host is reached: the places to try in turn, each a number or, behind a proxy, perhaps a name."""
+    """Ways to reach a host: the places to try in turn, each a number or, behind a proxy, perhaps a name."""
 
     places: Sequence[str]
     proxy: Proxy | None = None
@@ -33,7 +33,7 @@ class WebRoute:
 
 @record(frozen=True, slots=True, kw_only=True)
 class WebRequest:
-    """What is asked of the host."""
+    """A request to the host."""
 
     url: Url
     headers: Sequence[tuple[str, str]]
@@ -71,7 +71,7 @@ async def exchange(order: WebRequest, route: WebRoute, tls: ssl.SSLContext | Non
         reason = getattr(error, "verify_message", "") or error.reason or str(error)
         raise ToolError(f"No secure connection to {order.url.authority}: {reason}.", "network") from error
     except (OSError, EOFError) as error:
-        raise ToolError(f"{order.url.authority} cannot be reached: {_said(error)}.", "network") from error
+        raise ToolError(f"{order.url.authority} cannot be reached: {_error_text(error)}.", "network") from error
     except BadAnswer as error:
         raise ToolError(f"{order.url.authority} did not answer in HTTP: {error}.", "network") from error
 
@@ -184,5 +184,5 @@ def _name(url: Url, tls: ssl.SSLContext | None) -> str | None:
     return url.host if tls is not None else None
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

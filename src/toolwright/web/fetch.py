@@ -20,7 +20,7 @@ from toolwright.web.addresses import Address, inner, is_public
 from toolwright.web.bodies import ACCEPTED, Body, too_large
 from toolwright.web.exchange import WebReply, WebRequest, WebRoute, exchange
 from toolwright.web.pace import Pace
-from toolwright.web.pages import KEPT_FOR, Page, Pages
+from toolwright.web.pages import KEPT_FOR, Pages, WebPage
 from toolwright.web.proxies import Proxy, proxy_for
 from toolwright.web.urls import Url
 
@@ -41,8 +41,8 @@ Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
 
 async def look_up(host: str, port: int) -> list[Address]:
     """Every address behind a name."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(ip_address(str(entry[4][0])) for entry in found))
+    entries = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(ip_address(str(entry[4][0])) for entry in entries))
 
 
 @record(slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class Fetcher:
     pace: Pace = field(default_factory=Pace)
     _context: ssl.SSLContext | None = None
 
-    async def fetch(self, session_id: str, url: Url, *, accept: str, seconds: float, admit: Admit) -> Page:
+    async def fetch(self, session_id: str, url: Url, *, accept: str, seconds: float, admit: Admit) -> WebPage:
         """The page at the end of the redirects; permission is asked for every address on the way."""
         key = (session_id, str(url), accept)
         page = self.pages.find(key)
@@ -68,7 +68,7 @@ class Fetcher:
                 await admit(hop)
         return page
 
-    async def _travel(self, url: Url, accept: str, allowance: "_Allowance", admit: Admit) -> Page:
+    async def _travel(self, url: Url, accept: str, allowance: "_Allowance", admit: Admit) -> WebPage:
         hops: list[Url] = []
         while True:
             opened = await admit(url)
@@ -95,7 +95,7 @@ class Fetcher:
             url = target
 
     async def _route(self, url: Url, *, opened: bool) -> tuple[WebRoute, bool]:
-        """How to reach the host, at the very addresses judged here; and whether one of them is not public."""
+        """Return how to reach the host, at the very addresses judged here; and whether one of them is not public."""
         proxy = proxy_for(url, self.environment)
         try:
             addresses = [url.address] if url.address is not None else await self.resolve(url.host, url.port)
@@ -173,14 +173,14 @@ def _target(url: Url, reply: WebReply) -> Url:
         raise ToolError(f"{url} redirects to what is no web address: {error}", "network") from error
 
 
-async def _page(reply: WebReply, hops: Sequence[Url], *, keep: bool) -> Page:
+async def _page(reply: WebReply, hops: Sequence[Url], *, keep: bool) -> WebPage:
     good = 200 <= reply.status < 300
     packing = reply.headers.get("content-encoding", "")
     length = reply.headers.get("content-length", "")
     if good and not packing and length.isdecimal() and int(length) > LIMIT:
         raise too_large(LIMIT)
     data = await _whole(reply, packing) if good else await _excerpt(reply, packing)
-    return Page(
+    return WebPage(
         url=hops[-1],
         hops=tuple(hops),
         status=reply.status,
@@ -199,7 +199,7 @@ async def _whole(reply: WebReply, packing: str) -> bytes:
 
 
 async def _excerpt(reply: WebReply, packing: str) -> bytes:
-    """What a server says with a refusal, as far as it can be read: the refusal itself is known anyway."""
+    """Read what a server says with a refusal, as far as it can be read: the refusal itself is known anyway."""
     try:
         body = Body(packing, LIMIT)
         async for chunk in reply.chunks:
@@ -214,5 +214,5 @@ async def _excerpt(reply: WebReply, packing: str) -> bytes:
 def _kept_for(control: str) -> float:
     if re.search(r"no-store|no-cache", control, re.IGNORECASE):
         return 0.0
-    said = re.search(r"max-age\s*=\s*(\d{1,9})", control, re.IGNORECASE)
-    return min(KEPT_FOR, float(said.group(1))) if said else KEPT_FOR
+    match = re.search(r"max-age\s*=\s*(\d{1,9})", control, re.IGNORECASE)
+    return min(KEPT_FOR, float(match.group(1))) if match else KEPT_FOR

@@ -1,4 +1,4 @@
-"""How fast a server is asked: one request a second, in the order they came."""
+"""Pace of requests to a server: one a second, in the order they came."""
 
 import asyncio
 import time

@@ -18,11 +18,11 @@ Key = tuple[str, str, str]
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Page:
-    """What a server answered."""
+class WebPage:
+    """An answer of a server."""
 
     url: Url
-    """Where it was found in the end."""
+    """Address after all redirects."""
     hops: tuple[Url, ...]
     """All addresses on the way, this one included."""
     status: int
@@ -38,10 +38,10 @@ class Pages:
     """The pages used last, within a limit of memory."""
 
     clock: Callable[[], float] = time.monotonic
-    _pages: OrderedDict[Key, tuple[float, Page]] = field(default_factory=OrderedDict[Key, tuple[float, Page]])
+    _pages: OrderedDict[Key, tuple[float, WebPage]] = field(default_factory=OrderedDict[Key, tuple[float, WebPage]])
     _size: int = 0
 
-    def find(self, key: Key) -> Page | None:
+    def find(self, key: Key) -> WebPage | None:
         if key not in self._pages:
             return None
         until, page = self._pages[key]
@@ -51,7 +51,7 @@ class Pages:
         self._pages.move_to_end(key)
         return page
 
-    def keep(self, key: Key, page: Page) -> None:
+    def keep(self, key: Key, page: WebPage) -> None:
         if page.kept_for <= 0:
             return
         self._drop(key)

@@ -1,4 +1,4 @@
-"""Which proxy the environment names for an address."""
+"""Proxies that the environment names for addresses."""
 
 from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
@@ -25,11 +25,11 @@ def proxy_for(url: Url, environment: Mapping[str, str]) -> Proxy | None:
     def value(name: str) -> str:
         return environment.get(name) or environment.get(name.upper()) or ""
 
-    given = value(f"{url.scheme}_proxy") or value("all_proxy")
-    if not given or is_excepted(url.host, url.port, value("no_proxy")):
+    proxy = value(f"{url.scheme}_proxy") or value("all_proxy")
+    if not proxy or is_excepted(url.host, url.port, value("no_proxy")):
         return None
     try:
-        parts = urlsplit(given if "://" in given else f"http://{given}")
+        parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
         host, port = parts.hostname, parts.port
     except ValueError:  # its text has the user name and password in it
         raise ToolError(
@@ -48,7 +48,7 @@ def proxy_for(url: Url, environment: Mapping[str, str]) -> Proxy | None:
 
 
 def is_excepted(host: str, port: int, exceptions: str) -> bool:
-    """Whether `no_proxy` names it: `*`, `host`, `.host`, `*.host`, `host:8080`, `[::1]` or `10.0.0.0/8`."""
+    """Tell whether `no_proxy` names it: `*`, `host`, `.host`, `*.host`, `host:8080`, `[::1]` or `10.0.0.0/8`."""
     for entry in (one.strip() for one in exceptions.lower().split(",")):
         if entry == f"[{host}]" or ("/" in entry and _is_within(host, entry)):
             return True

@@ -23,7 +23,7 @@ from toolwright.web.proxies import proxy_for
 from toolwright.web.urls import Url, parse_url
 
 ENDPOINT = "https://mcp.exa.ai/mcp"
-"""Where searches go if no other endpoint is set."""
+"""Endpoint of searches if no other is set."""
 LIMIT = 5 * 1024 * 1024
 """Bytes that an answer may have."""
 EXCERPT = 500
@@ -64,7 +64,7 @@ class Searcher:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the server is a search engine, which has no tools to call."""
+        """Tell whether the server is a search engine, which has no tools to call."""
         return self.settings.backend == "searxng"
 
     async def call(self, name: str, arguments: Json, seconds: float) -> str:
@@ -78,10 +78,10 @@ class Searcher:
                     raise
                 await self._open_session(refusal)
                 answer = await self._post("tools/call", params)
-        return _text(_result(answer))
+        return _result_text(_result(answer))
 
     async def find(self, query: str, count: int, seconds: float) -> str:
-        """What a SearXNG server finds: title, address and a few lines each."""
+        """Return what a SearXNG server finds: title, address and a few lines each."""
         address = f"{self.settings.url.rstrip('/')}/search?{urlencode({'q': query, 'format': 'json'})}"
         order = WebRequest(url=parse_url(address), headers=[("Accept", "application/json"), *self._headers()])
         async with self._within(seconds):
@@ -92,10 +92,10 @@ class Searcher:
                     raise
                 # A new SearXNG server gives pages for people and nothing else.
                 raise ToolError(f"{refusal} Its settings must allow json among its formats.", "network") from refusal
-        found = answer.get("results") if isinstance(answer, dict) else None
-        if not isinstance(found, list):
+        results = answer.get("results") if isinstance(answer, dict) else None
+        if not isinstance(results, list):
             raise ToolError(f"{order.url.authority} answered without results. Is it a SearXNG server?", "network")
-        return "\n\n".join(_entries(found, count))
+        return "\n\n".join(_entries(results, count))
 
     async def _open_session(self, refusal: "Refused") -> None:
         """Introduce ourselves, as endpoints that keep sessions want it; the refusal stands if that is not it."""
@@ -179,8 +179,8 @@ async def _message(reply: WebReply, url: Url) -> Any:
         if not good and len(body.data) > EXCERPT * 4:
             break
     if not good:
-        said = body.data.decode("utf-8", "replace").strip()[:EXCERPT]
-        raise Refused(f"{url.authority} answered {reply.status} {reply.reason}. {said}".strip(), reply.status)
+        excerpt = body.data.decode("utf-8", "replace").strip()[:EXCERPT]
+        raise Refused(f"{url.authority} answered {reply.status} {reply.reason}. {excerpt}".strip(), reply.status)
     body.close()
     # The last event counts also where the stream ends right after it.
     answer = _answer_in(events.feed(b"\n\n")) if streamed else _parsed(body.data.decode("utf-8-sig", "replace"))
@@ -216,7 +216,7 @@ def _result(message: Any) -> Json:
     return result
 
 
-def _text(result: Json) -> str:
+def _result_text(result: Json) -> str:
     content = result.get("content")
     parts = [_part(part) for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     text = "\n\n".join(part for part in parts if isinstance(part, str) and part.strip())
@@ -232,8 +232,8 @@ def _part(part: Json) -> Any:
     return part.get("text") or (resource.get("text") if isinstance(resource, dict) else None)
 
 
-def _entries(found: list[Any], count: int) -> Iterable[str]:
-    entries = [entry for entry in found if isinstance(entry, dict)][:count]
+def _entries(results: list[Any], count: int) -> Iterable[str]:
+    entries = [entry for entry in results if isinstance(entry, dict)][:count]
     for number, entry in enumerate(entries, 1):
         lines = [" ".join(str(entry.get(key) or "").split()) for key in ("title", "url", "content")]
         yield f"{number}. " + "\n   ".join(line for line in lines if line)

@@ -10,7 +10,7 @@ from toolwright.record import record
 from toolwright.web.apart import LARGE, converted
 from toolwright.web.charsets import decode, is_text
 from toolwright.web.convert import Fits
-from toolwright.web.pages import Page
+from toolwright.web.pages import WebPage
 
 Format = Literal["markdown", "text", "html"]
 
@@ -22,7 +22,7 @@ PDF_PAGES = 200
 
 @record(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What is shown of a page."""
+    """The part of a page that is shown."""
 
     text: str
     mime: str = ""
@@ -30,7 +30,7 @@ class Shown:
     """A picture or document that goes with it."""
 
 
-def show(page: Page, form: Format, fits: Fits, run: SearchRun | None = None) -> Shown:
+def show(page: WebPage, form: Format, fits: Fits, run: SearchRun | None = None) -> Shown:
     """The page, if the server gave it; otherwise a ToolError with what it said instead."""
     if not 200 <= page.status < 300:
         raise _refusal(page)
@@ -53,7 +53,7 @@ def show(page: Page, form: Format, fits: Fits, run: SearchRun | None = None) -> 
     return Shown(text=converted(text, form, str(page.url), fits, run) or "(The page has no text.)")
 
 
-def _is_html(page: Page, text: str) -> bool:
+def _is_html(page: WebPage, text: str) -> bool:
     """By what the server says; where it says nothing of use, by how the page begins."""
     kind = page.content_type.partition(";")[0].strip().lower()
     if kind in ("text/html", "application/xhtml+xml"):
@@ -62,17 +62,17 @@ def _is_html(page: Page, text: str) -> bool:
     return vague and text[:1000].lstrip().lower().startswith(("<!doctype html", "<html"))
 
 
-def _refusal(page: Page) -> ToolError:
-    said = ""
+def _refusal(page: WebPage) -> ToolError:
+    words = ""
     if page.data and is_text(page.data, page.content_type):
         text = decode(page.data, page.content_type)
-        said = converted(text[:LARGE], "text", str(page.url)) if _is_html(page, text) else text.strip()
+        words = converted(text[:LARGE], "text", str(page.url)) if _is_html(page, text) else text.strip()
     answer = f"{page.status} {page.reason}".strip()
-    excerpt = f" It says: {said[:EXCERPT]}" if said else ""
+    excerpt = f" It says: {words[:EXCERPT]}" if words else ""
     return ToolError(f"{page.url} answered {answer}.{excerpt}", "network")
 
 
-def _pdf_text(page: Page) -> str:
+def _pdf_text(page: WebPage) -> str:
     """The text page by page; only the file itself where it cannot be had."""
     try:
         texts, total = read_pages(str(page.url), page.data, 1, PDF_PAGES)

@@ -22,7 +22,7 @@ _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 
 @record(frozen=True, slots=True, kw_only=True)
 class Url:
-    """Where to go: a host by name or number, and what to ask it for."""
+    """An address: a host by name or number, and what to ask it for."""
 
     scheme: str
     host: str
@@ -57,23 +57,23 @@ def parse_url(text: str) -> Url:
     A user name and password in it are dropped: they are neither sent nor shown.
     """
     text = text.strip()
-    shown = _USER.sub(r"\1", text)
+    safe = _USER.sub(r"\1", text)
     if len(text) > LONGEST:
         raise ToolError(f"The address has {len(text):,} characters; at most {LONGEST} are possible.", "schema")
     if not text.lower().startswith(("http://", "https://")):
-        raise ToolError(f"{shown!r} is not a web address: it must begin with http:// or https://.", "schema")
+        raise ToolError(f"{safe!r} is not a web address: it must begin with http:// or https://.", "schema")
     if re.search(r"[\x00-\x1f\x7f\\]", text):
-        raise ToolError(f"{shown!r} is not a web address: it has a control character or a backslash.", "schema")
+        raise ToolError(f"{safe!r} is not a web address: it has a control character or a backslash.", "schema")
     try:
         parts = urlsplit(text)
         port = parts.port
         host = parts.hostname or ""
     except ValueError:  # its text has the user name and password in it
-        raise ToolError(f"{shown!r} is not a web address: its host or port makes no sense.", "schema") from None
+        raise ToolError(f"{safe!r} is not a web address: its host or port makes no sense.", "schema") from None
     bracketed = parts.netloc.rpartition("@")[2].startswith("[")
     if bracketed and not _BRACKETS.search(parts.netloc):
-        raise ToolError(f"{shown!r} is not a web address: only a port can follow the brackets.", "schema")
-    name, address = _host(unquote(host), shown, bracketed=bracketed)
+        raise ToolError(f"{safe!r} is not a web address: only a port can follow the brackets.", "schema")
+    name, address = _host(unquote(host), safe, bracketed=bracketed)
     target = quote(parts.path or "/", safe=_KEPT) + (f"?{quote(parts.query, safe=_KEPT)}" if parts.query else "")
     scheme = parts.scheme.lower()
     return Url(scheme=scheme, host=name, port=port or _PORTS[scheme], target=target, address=address)
