@@ -131,9 +131,9 @@ def test_help_shows_the_fields_as_parameters() -> None:
 
 
 def test_help_shows_what_stands_under_a_field() -> None:
-    assert "What the model reads." in pydoc.plain(pydoc.render_doc(Result))
+    assert "Text that the model reads." in pydoc.plain(pydoc.render_doc(Result))
     texts = {name: inspect.getdoc(getattr(Result, name)) for name in Result.__dataclass_fields__}
-    assert texts["output"] == "What the model reads."
+    assert texts["output"] == "Text that the model reads."
 
 
 def test_fields_are_found_where_annotations_are_evaluated_only_when_asked_for() -> None:

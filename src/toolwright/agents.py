@@ -1,4 +1,4 @@
-"""The agents: the built-in ones, the user's own from configuration, and the rules each stands under."""
+"""The agents: the built-in ones, the user's own from configuration, and the rules for each."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -59,7 +59,7 @@ class Agents:
     by_name: dict[str, Agent]
     defaults: Layer
     general: tuple[Layer, ...]
-    """What the configuration says of permissions for every agent."""
+    """Permissions for every agent, from the configuration."""
     output: Layer
     output_folder: tuple[str, ...]
     """The patterns for the long outputs of all projects, by which a rule may deny them to this one as well."""

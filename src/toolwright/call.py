@@ -29,7 +29,7 @@ _RUN_OUT = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, err
 
 
 class CallJournal(Protocol):
-    """Where the states of one call are written down, before anybody is told of them."""
+    """Journal of the states of one call, written before any event of them."""
 
     def running(self, call: Call) -> None: ...
     async def finished(self, call: Call, result: Result) -> None: ...

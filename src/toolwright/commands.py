@@ -30,7 +30,7 @@ CLAUDE_HARMLESS = (
     *("name", "allowed-tools", "argument-hint", "arguments", "disable-model-invocation", "user-invocable"),
     *("when_to_use", "effort", "version", "author", "license", "metadata", "tags", "category"),
 )
-"""What Claude Code may say above a command that takes nothing away: `allowed-tools` are those it does not ask about."""
+"""Keys of Claude Code's commands that take nothing away: `allowed-tools` are those it does not ask about."""
 _SHELL = re.compile(r"!`([^`\n]+)`")
 _PLACE = re.compile(r"\$(?:(\d{1,3})|ARGUMENTS\b)")
 _CALL = re.compile(r"/(\S+)\s*(.*)", re.DOTALL)
@@ -53,7 +53,7 @@ class Command:
     origin: str = ""
     """The file it comes from, or whose it is."""
     trusted: bool = True
-    """Whether the shell commands in it may run."""
+    """True if the shell commands in it may run."""
     write: Write | None = None
     """Makes the text, in place of the template."""
 
@@ -61,7 +61,7 @@ class Command:
     def hints(self) -> list[str]:
         """The places in the template that take what the user adds, `$1` before `$ARGUMENTS`."""
         places = {match[0] for match in _PLACE.finditer(self.template)}
-        return sorted(places, key=lambda one: (one == "$ARGUMENTS", len(one), one))
+        return sorted(places, key=lambda place: (place == "$ARGUMENTS", len(place), place))
 
 
 @record(kw_only=True, eq=False)
@@ -72,16 +72,16 @@ class Commands:
     foreign: Mapping[Path, str] = field(default_factory=dict[Path, str])
     """Folders of commands that other programs keep, which the user wants read; and what their names begin with."""
     added: dict[str, Command] = field(default_factory=dict[str, Command])
-    """What extensions bring while the workspace is open; they take no name that is there."""
+    """Commands of extensions while the workspace is open; they take no name that is there."""
     skills: Callable[[], Mapping[str, Skill]] = dict
-    """What agents can load by itself; each can be asked for by its name, unless a command has it."""
+    """Returns the skills; each can be asked for by its name, unless a command has it."""
     problems: list[str] = field(default_factory=list[str])
 
     @cached_property
-    def _found(self) -> dict[str, Command]:
-        found = {command.name: command for command in _built_in()}
+    def _configured(self) -> dict[str, Command]:
+        commands = {command.name: command for command in _built_in()}
         for name, entry in self.config.settings.command.items():
-            found[name] = _from_settings(name, entry, self._where(name))
+            commands[name] = _from_settings(name, entry, self._where(name))
         for folder, project in self._folders():
             for file in sorted(folder.rglob("*.md"))[:MOST_FILES] if folder.is_dir() else ():
                 try:
@@ -91,23 +91,23 @@ class Commands:
                         document = read_document(read_text(file), str(file))
                         command = _from_file(file, folder, document, trusted=trusted, foreign=foreign)
                         command = replace(command, name=self.foreign.get(folder, "") + command.name)
-                        found[command.name] = command
+                        commands[command.name] = command
                         self.problems += () if foreign else _unknown_keys(document.head, file)
                 except (ConfigError, OSError, ValueError) as error:
                     self.problems.append(str(error))
-        return found
+        return commands
 
     def all(self) -> list[Command]:
-        every = dict(self._found)
-        for one in (*self.added.values(), *map(_from_skill, self.skills().values())):
-            every.setdefault(one.name, one)
+        every = dict(self._configured)
+        for command in (*self.added.values(), *map(_from_skill, self.skills().values())):
+            every.setdefault(command.name, command)
         return list(every.values())
 
     def __contains__(self, name: str) -> bool:
-        return name in self._found or name in self.added or name in self.skills()
+        return name in self._configured or name in self.added or name in self.skills()
 
     def __getitem__(self, name: str) -> Command:
-        command = self._found.get(name) or self.added.get(name)
+        command = self._configured.get(name) or self.added.get(name)
         if command is None and (skill := self.skills().get(name)) is not None:
             return _from_skill(skill)
         if command is None:
@@ -305,14 +305,14 @@ def _unquoted(word: str) -> str:
     return word[1:-1] if len(word) > 1 and word[0] in "'\"" and word[-1] == word[0] else word
 
 
-def _from_settings(name: str, said: CommandSettings, where: str) -> Command:
+def _from_settings(name: str, settings: CommandSettings, where: str) -> Command:
     return Command(
         name=name,
-        template=said.template,
-        description=said.description,
-        agent=said.agent,
-        model=said.model,
-        subtask=said.subtask,
+        template=settings.template,
+        description=settings.description,
+        agent=settings.agent,
+        model=settings.model,
+        subtask=settings.subtask,
         origin=where,
     )
 

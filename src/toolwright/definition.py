@@ -71,14 +71,14 @@ class Result:
     """The result of a call."""
 
     output: str
-    """What the model reads."""
+    """Text that the model reads."""
     title: str = ""
-    """What a person sees of the call in one line."""
+    """One line on the call for people."""
     metadata: Json = field(default_factory=dict[str, Any])
-    """What programs see of it; never sent to the model."""
+    """Details for programs; never sent to the model."""
     attachments: tuple[Attachment, ...] = ()
     truncated: bool | None = None
-    """Whether the tool has cut its own output; None leaves the cutting to the door."""
+    """True if the tool has truncated its own output; None leaves that to the caller."""
     error: ToolError | None = None
 
     @classmethod
@@ -125,7 +125,7 @@ class Use(Protocol):
 
 
 def nothing_to_use(kind: type[T]) -> T:
-    """For who has no workspace."""
+    """Raise the error of a service that is not there without a workspace."""
     raise ToolError(f"There is no {kind.__name__} here.")
 
 
@@ -134,16 +134,16 @@ Client = Literal["cli", "app", "desktop", "acp", "api"]
 
 @record(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """Where a tool is going to be offered: by which client, to which model, and what the user has turned on."""
+    """Circumstances in which a tool is offered: the client, the model, and what the user has turned on."""
 
     client: Client = "cli"
     provider: str = ""
     model: str = ""
     attended: bool = True
-    """Whether somebody is there to answer questions."""
+    """True if somebody is there to answer questions."""
     web_search: bool = False
     code_search: bool = True
-    """Whether the search service knows code as well."""
+    """True if the search service knows code as well."""
     lsp: bool = False
     batch: bool = False
     plan_mode: bool = False
@@ -178,10 +178,10 @@ class ToolContext(ABC, Generic[Deps]):
     parent: str = ""
     """The call that makes this one, if one does."""
     deps: Deps = cast("Any", None)
-    """What the program has given for its tools."""
+    """Dependencies that the program has given for its tools."""
 
     def __repr__(self) -> str:
-        """Whose call it is; short, for it ends up in logs and, by mistake, in outputs."""
+        """Name the call; short, for it ends up in logs and, by mistake, in outputs."""
         return f"<ToolContext of call {self.call_id[:40]} by {self.agent[:40]} in session {self.session_id[:40]}>"
 
     async def ask(self, permission: str, *patterns: str, always: tuple[str, ...] = ("*",), **metadata: Any) -> None:
@@ -259,52 +259,52 @@ class Tool(Generic[Given, Returned]):
     permission: str = ""
     """The permission that decides whether an agent is offered the tool; its own id unless said otherwise."""
     asks: bool = False
-    """Whether the body asks for its own permissions. If not, the door asks for the tool by its id."""
+    """True if the body asks for its own permissions. If not, the caller asks for the tool by its id."""
     act: ActClass | None = None
-    """What its calls do beyond this machine, by which rules about `act` are held against them; None if not known."""
+    """Kind of effect that calls have beyond this machine, matched by rules about `act`; None if not known."""
     acts_on: str = ""
-    """What that is done to, for people."""
+    """Object of that effect, for people."""
     reaches: Sequence[str] | None = None
     """The arguments that say who gets to see something, or where it goes; None for those whose names say so."""
     about: Sequence[str] | None = None
     """The arguments that say what is changed, where its calls change something; None for those that are ids."""
     untrusted: bool = False
-    """Whether its results have words in them that others wrote, such as pages and messages."""
+    """True if its results have words in them that others wrote, such as pages and messages."""
     init: "Callable[[Tool, AgentLike], Awaitable[Tool]] | None" = None
     """Makes the form of the tool that one agent is offered, where text or schema depend on the agent."""
     offered: Callable[[Offer], bool] | None = None
-    """When the tool is offered to a model; always, if nothing is said."""
+    """Tells if the tool is offered to a model; None means always."""
     writes: str = ""
     """The argument that names the file it writes, or ANY for one that may write any file."""
     reads: str = ""
     """The argument that names the file it reads, or ANY for one that may look at any file."""
     unseen_changes: bool = True
-    """Whether it may change files and tell nobody, as a command may: language servers look again after it."""
+    """True if it may change files and tell nobody, as a command may: language servers look again after it."""
     keep: Literal["head", "tail", "both"] = "head"
-    """Which end of a long output is kept."""
+    """The end of a long output that is kept."""
     alone: str = ""
     """Why it cannot be called in a batch; empty if it can."""
     caption: str = ""
     """The argument that only tells people what a call is for: calls that differ in nothing else do the same."""
     repeatable: bool = True
-    """Whether a call of it comes to the same on the same files: else people, other agents or the network decide."""
+    """True if a call of it comes to the same on the same files: else people, other agents or the network decide."""
     pinned: bool = False
-    """Whether its results stay in the conversation when old ones are cleared."""
+    """True if its results stay in the conversation when old ones are cleared."""
     look: Look = Look()
-    """How people are shown its calls."""
+    """Display of its calls for people."""
     known_as: tuple[str, ...] = ()
     """The names by which hooks of Claude Code's protocol know it; they are told the first."""
     in_a_word: tuple[str, Mapping[str, Any]] | None = None
-    """How one word stands for a whole call where only the rules are asked: the argument it is, and the others."""
+    """Argument that one word stands for where only the rules are asked, and the values of the others."""
     timeout: float | None = None
     """Seconds that its function may take; as long as it likes, if nothing is said."""
     retries: int = 0
-    """How often its function is run again that broke, or took too long, before the model is told of it."""
+    """Number of times that a function that raised, or took too long, is run again before the model is told."""
     format_problems: FormatProblems | None = None
     function: Callable[..., Any] | None = None
     """The plain function behind the tool, if it was made from one."""
     signature: Signature | None = None
-    """How the arguments become those of the function; none for a schema from elsewhere."""
+    """Signature by which arguments become those of the function; None for a schema from elsewhere."""
 
     plain: Mapping[str, type] = field(default_factory=dict[str, type], init=False, compare=False, repr=False)
     """The arguments whose schema is no more than a type: for them a look at the type is the whole check."""

@@ -93,7 +93,7 @@ class PermissionRejected(PermissionDenied):
     def __init__(self, message: str, *, advice: str = "") -> None:
         super().__init__(message, "rejected")
         self.advice = advice
-        """What the user wants instead; with it the model may go on."""
+        """Wish of the user instead; with it the model may go on."""
 
 
 class CallChanged(PermissionRejected):
@@ -103,4 +103,4 @@ class CallChanged(PermissionRejected):
         super().__init__("The user wants this call made with other arguments.")
         self.arguments = dict(arguments)
         self.permissions = permissions
-        """What was asked for, and is allowed once with these arguments."""
+        """Permissions that were asked for, and are allowed once with these arguments."""

@@ -47,11 +47,11 @@ class PermissionAsked(Event):
     metadata: Json
     tool: Json | None = None
     call: Json | None = None
-    """What asks: the tool, its arguments, the call in one line, the agent."""
+    """The call that asks: the tool, its arguments, the call in one line, the agent."""
     callers: tuple[str, ...] | None = None
     """The sessions above, the nearest first, where a subagent asks."""
     also: tuple[Need, ...] | None = None
-    """What else the same call asks for; one answer is for all of it."""
+    """Further needs of the same call; one answer is for all of them."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class Bus:
     """Tells every listener of every event, in the order they subscribed. Publishing never fails and never waits."""
 
     number: int = 0
-    """How many events there were; while one is told, its own number."""
+    """Number of events so far; while one is published, its own number."""
     _listeners: list[Listener] = field(default_factory=list[Listener])
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:

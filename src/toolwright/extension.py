@@ -74,7 +74,7 @@ class Extension:
     origin: str = ""
     """The file or package it was loaded from, as people know it; empty for a program's own."""
     replaces: bool = False
-    """Whether its tools take the place of others of the same name, as those of `tools=` do. Else the earlier stay."""
+    """True if its tools take the place of others of the same name, as those of `tools=` do. Else the earlier stay."""
     hooks: "Sequence[Hook | CallHook]" = ()
     """In one list: a plain function is a hook around calls."""
     agents: JsonView = field(default_factory=dict[str, Any])
@@ -82,7 +82,7 @@ class Extension:
     providers: JsonView = field(default_factory=dict[str, Any])
     commands: JsonView = field(default_factory=dict[str, Any])
     resources: "Sequence[Resource]" = ()
-    """What clients of our MCP server can read."""
+    """Resources for clients of our MCP server."""
     start: "Callable[[Any], AbstractAsyncContextManager[Any]] | None" = None
     """Given the workspace, an async context that is entered when it opens and left when it closes."""
     committed: "Callable[[Commit], Awaitable[str | None] | str | None] | None" = None
@@ -90,9 +90,9 @@ class Extension:
 
     A plain function or an async one."""
     buffers: "Buffers | None" = None
-    """Who holds files of the project open, as an editor does: their texts are read from there and written there."""
+    """Open files of an editor: their texts are read from there and written there."""
     terminals: "Terminals | None" = None
-    """Who runs the commands of the shell in our place. Nothing of ours, the sandbox above all, is around them then."""
+    """Terminals that run the shell's commands in our place, with nothing of ours, above all no sandbox, around them."""
 
     def config(self) -> dict[str, Any]:
         """Its agents, providers and commands as a configuration would say them."""
@@ -143,18 +143,18 @@ def hooks_of(extension: Extension) -> list[Hook]:
     return [_hook(one) for one in extension.hooks]
 
 
-def _source(one: "Tool | Source | Callable[..., Any]", origin: str) -> Source:
-    if isinstance(one, Source):
-        return one
+def _source(provided: "Tool | Source | Callable[..., Any]", origin: str) -> Source:
+    if isinstance(provided, Source):
+        return provided
     try:
-        return ready(as_tool(one), origin)
+        return ready(as_tool(provided), origin)
     except (TypeError, ValueError) as error:
         raise UsageError(f"{error}") from error
 
 
-def _hook(one: object) -> Hook:
-    if isinstance(one, Hook):
-        return one
-    if callable(one) and not isinstance(one, Tool):
-        return Hook(call=one)
-    raise UsageError(f"{one!r} is no hook: give a function around calls, or Hook(call=..., request=...).")
+def _hook(provided: object) -> Hook:
+    if isinstance(provided, Hook):
+        return provided
+    if callable(provided) and not isinstance(provided, Tool):
+        return Hook(call=provided)
+    raise UsageError(f"{provided!r} is no hook: give a function around calls, or Hook(call=..., request=...).")

@@ -21,7 +21,7 @@ _SCOPES: tuple[str, ...] = get_args(Scope)
 NOBODY = "nobody can be asked in this run: go on without it"
 UNANSWERED = "nobody has answered within"
 REFUSED, ADVICE = "The user refused", " and says: "
-"""How the error of a refused call begins, and what stands before the words of who refused it."""
+"""Beginning of the error of a refused call, and the words before the person's advice."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -64,9 +64,9 @@ class Choice:
     options: tuple[Option, ...] = ()
     multiple: bool = False
     custom: bool = True
-    """Whether the user may answer in words of their own."""
+    """True if the user may answer in words of their own."""
     default: tuple[str, ...] | None = None
-    """What counts where the user leaves it out; None if it needs an answer."""
+    """Answer where the user leaves it out; None if it needs one."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -74,11 +74,11 @@ class RuleTrial:
     """The effect of storing certain patterns, tried before it is done."""
 
     settles: bool
-    """Whether the question would be answered by them."""
+    """True if the question would be answered by them."""
     reason: str = ""
     """Why it would not."""
     earlier: tuple[str, ...] = ()
-    """What was asked for before and would have been answered too, the newest first."""
+    """Earlier requests that would have been answered too, the newest first."""
 
 
 def _nothing(_: Reply) -> None:
@@ -110,7 +110,7 @@ class Question:
     permission: str = ""
     patterns: tuple[str, ...] = ()
     also: tuple[Need, ...] = ()
-    """What else the same call asks for; one answer is for all of it."""
+    """Further needs of the same call; one answer is for all of them."""
     always: tuple[str, ...] = ()
     """The patterns an `always` may store: those that really settle this question.
 
@@ -119,12 +119,12 @@ class Question:
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     choices: tuple[Choice, ...] = ()
     form: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Where the choices stand for a form of MCP: its `message` and `requestedSchema`, for who can show it as it is."""
+    """Form of MCP behind the choices: its `message` and `requestedSchema`, for clients that can show it as it is."""
     id: str = field(default_factory=lambda: new_id("per"))
     accept: Callable[[Reply], None] = field(default=_nothing, repr=False)
     """Carries out what an answer means beyond this question, before whoever asked goes on."""
     tried: Callable[[Sequence[str]], RuleTrial] = field(default=_unknown, repr=False)
-    """What storing these patterns instead of the offered ones would mean."""
+    """Tells what storing these patterns instead of the offered ones would mean."""
 
     @property
     def permissions(self) -> tuple[str, ...]:
@@ -157,7 +157,7 @@ def mistake_in(error: BaseException) -> WrongAnswer | None:
     if isinstance(error, WrongAnswer):
         return error
     inner = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
-    return next((found for one in inner if (found := mistake_in(one)) is not None), None)
+    return next((mistake for one in inner if (mistake := mistake_in(one)) is not None), None)
 
 
 @record(frozen=True, slots=True)
@@ -200,7 +200,7 @@ class Inbox:
 
     bus: Bus
     answer: Answerer | None = None
-    """Who is asked first; without anybody every question is refused at once."""
+    """The answerer that is asked first; without one every question is refused at once."""
     timeout: float | None = None
     """Seconds that a question waits before it is refused; as long as it takes, if nothing is said."""
     _open: "dict[str, tuple[Question, asyncio.Future[Reply]]]" = field(default_factory=dict)
@@ -223,14 +223,14 @@ class Inbox:
     def of_session(self, session_id: str) -> list[Question]:
         return [question for question in self.pending if question.session_id == session_id]
 
-    async def ask(self, question: Question, told: Event, gone: Callable[[ReplyKind, Reply | None], Event]) -> Reply:
+    async def ask(self, question: Question, asked: Event, settled: Callable[[ReplyKind, Reply | None], Event]) -> Reply:
         """Put a question and wait for its answer. Raises PermissionRejected if nobody can be asked.
 
-        `told` is published with the question, `gone` makes the event that it is settled or withdrawn.
+        `asked` is published with the question, `settled` makes the event that it is settled or withdrawn.
         """
         answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._open[question.id] = (question, answered)
-        self.bus.publish(told)
+        self.bus.publish(asked)
         reply: Reply | None = None
         try:
             async with time_limit(self.timeout):
@@ -241,7 +241,7 @@ class Inbox:
         finally:
             self._open.pop(question.id, None)
             # Also when the call is stopped: whoever shows the question must hear that it is gone.
-            self.bus.publish(gone("reject" if reply is None else reply.kind, reply))
+            self.bus.publish(settled("reject" if reply is None else reply.kind, reply))
         return reply
 
     def reply(self, question_id: str, said: Reply | str) -> None:
@@ -306,15 +306,15 @@ class Inbox:
             answered.set_result(reply)
 
 
-def as_reply(said: object) -> Reply:
+def as_reply(reply: object) -> Reply:
     """A Reply, or one of the words for one; anything else is a WrongAnswer."""
-    match said:
+    match reply:
         case Reply():
-            return said
+            return reply
         case "once" | "always" | "reject":
-            return Reply(kind=said)
+            return Reply(kind=reply)
         case _:
-            raise WrongAnswer(f"{said!r} is no answer: return a Reply or one of the words {', '.join(_WORDS)}.")
+            raise WrongAnswer(f"{reply!r} is no answer: return a Reply or one of the words {', '.join(_WORDS)}.")
 
 
 def _check(question: Question, reply: Reply) -> None:

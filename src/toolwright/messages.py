@@ -25,7 +25,7 @@ def new_part(session_id: str, message_id: str) -> PartKeys:
 
 
 TYPED = "typed"
-"""Where the metadata of a text has what of it the person wrote, if others have written the rest."""
+"""Key in the metadata of a text for the words of the person, if others have written the rest."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -150,7 +150,7 @@ class ModelRef:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """When something was made, changed or finished."""
+    """Times at which something was made, changed and finished."""
 
     created: int
     updated: int | None = None
@@ -183,7 +183,7 @@ class User:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Paths:
-    """Where a reply was made."""
+    """Folders in which a reply was made."""
 
     cwd: str
     root: str
@@ -209,7 +209,7 @@ class Assistant:
     """Set where the provider did not count, so that nobody takes the zeros for the truth."""
     finish: str | None = None
     summary: bool | None = None
-    """Whether it is the summary that ends a compaction."""
+    """True if it is the summary that ends a compaction."""
     error: Failure | None = None
     role: Literal["assistant"] = "assistant"
 
@@ -270,7 +270,7 @@ class SessionInfo:
     summary: Json | None = None
     revert: Json | None = None
     spent: Json | None = None
-    """What replies took that were undone and are gone: `cost` by agent, and `tokens`."""
+    """Use of replies that were undone and removed: `cost` by agent, and `tokens`."""
 
 
 def called_name(part: ToolPart) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 __all__ = ["fields_of", "record"]
 
 
-def fields_of(one: Any) -> dict[str, Any]:
+def fields_of(instance: Any) -> dict[str, Any]:
     """The fields of a record by their names, not copied; with it as `default`, `json.dumps` writes records."""
-    return {name: getattr(one, name) for name in one.__dataclass_fields__}
+    return {name: getattr(instance, name) for name in instance.__dataclass_fields__}
 
 
 TYPE_CHECKING = False
@@ -146,7 +146,7 @@ else:
                         annotation=one.type,
                         default=_shown_default(one, Parameter.empty),
                     )
-                    for one in sorted(fields, key=lambda one: one.kw_only)
+                    for one in sorted(fields, key=lambda entry: entry.kw_only)
                 ]
             )
 
@@ -172,12 +172,12 @@ else:
         keyword = [_parameter(one, scope) for one in fields if one.kw_only]
         parameters = ", ".join(["self", *plain, *(["*", *keyword] if keyword else [])])
         body = [_assignment(one, frozen) for one in fields]
-        for one in cls.__dataclass_fields__.values():
-            if not one.init and (one.default_factory is not MISSING or one.default is not MISSING):
-                scope[f"_factory_{one.name}"] = one.default_factory
-                scope[f"_default_{one.name}"] = one.default
-                value = f"_factory_{one.name}()" if one.default_factory is not MISSING else f"_default_{one.name}"
-                body.append(_stored(one.name, value, frozen))
+        for entry in cls.__dataclass_fields__.values():
+            if not entry.init and (entry.default_factory is not MISSING or entry.default is not MISSING):
+                scope[f"_factory_{entry.name}"] = entry.default_factory
+                scope[f"_default_{entry.name}"] = entry.default
+                value = f"_factory_{entry.name}()" if entry.default_factory is not MISSING else f"_default_{entry.name}"
+                body.append(_stored(entry.name, value, frozen))
         if hasattr(cls, "__post_init__"):
             body.append("self.__post_init__()")
         code = f"def __init__({parameters}):\n " + "\n ".join(body or ["pass"])
@@ -186,28 +186,28 @@ else:
         init.__qualname__ = f"{cls.__qualname__}.__init__"
         return init
 
-    def _parameter(one, scope):
-        if one.default_factory is not MISSING:
-            scope[f"_factory_{one.name}"] = one.default_factory
-            return f"{one.name}=_missing"
-        if one.default is not MISSING:
-            scope[f"_default_{one.name}"] = one.default
-            return f"{one.name}=_default_{one.name}"
-        return one.name
+    def _parameter(entry, scope):
+        if entry.default_factory is not MISSING:
+            scope[f"_factory_{entry.name}"] = entry.default_factory
+            return f"{entry.name}=_missing"
+        if entry.default is not MISSING:
+            scope[f"_default_{entry.name}"] = entry.default
+            return f"{entry.name}=_default_{entry.name}"
+        return entry.name
 
-    def _assignment(one, frozen):
-        value = one.name
-        if one.default_factory is not MISSING:
-            value = f"_factory_{one.name}() if {one.name} is _missing else {one.name}"
-        return _stored(one.name, value, frozen)
+    def _assignment(entry, frozen):
+        value = entry.name
+        if entry.default_factory is not MISSING:
+            value = f"_factory_{entry.name}() if {entry.name} is _missing else {entry.name}"
+        return _stored(entry.name, value, frozen)
 
     def _stored(name, value, frozen):
         return f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}"
 
     @recursive_repr()
     def _repr(self):
-        shown = (f"{one.name}={getattr(self, one.name)!r}" for one in self.__dataclass_fields__.values() if one.repr)
-        return f"{type(self).__qualname__}({', '.join(shown)})"
+        values = (f"{one.name}={getattr(self, one.name)!r}" for one in self.__dataclass_fields__.values() if one.repr)
+        return f"{type(self).__qualname__}({', '.join(values)})"
 
     def _compare(cls, fields, frozen):
         names = [one.name for one in fields.values() if one.compare]

@@ -52,7 +52,7 @@ class Registry:
     """All tools of a workspace. A tool is loaded when it is first needed."""
 
     circumstances: Offer = field(default_factory=Offer)
-    """Where the tools are offered, before a model is chosen."""
+    """Circumstances in which the tools are offered, before a model is chosen."""
     version: int = 0
     """Counts the changes, so that others can tell whether what they remember still holds."""
     clashes: list[ToolClash] = field(default_factory=list[ToolClash])

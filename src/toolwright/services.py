@@ -20,7 +20,7 @@ class Todo:
     """pending, in_progress, completed or cancelled; another word is kept as it is."""
     priority: str
     further: Json = field(default_factory=dict[str, Any])
-    """What else the model has written into the entry."""
+    """Further keys that the model has written into the entry."""
 
     @classmethod
     def of(cls, entry: Json) -> "Todo":
@@ -67,9 +67,9 @@ class Delegation:
     """A child session of the same tree to go on with; a new one if empty."""
     command: str = ""
     background: bool = False
-    """Whether the caller goes on meanwhile."""
+    """True if the caller goes on meanwhile."""
     copy: bool = False
-    """Whether the work is done in a copy of the project."""
+    """True if the work is done in a copy of the project."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -84,9 +84,9 @@ class Report:
     failure: str = ""
     """Why it did not come to an end, if it did not."""
     steps: int = 0
-    """How many steps it took."""
+    """Number of steps it took."""
     at_work: bool = False
-    """Whether it goes on in the background."""
+    """True while it goes on in the background."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -128,7 +128,7 @@ class Modes(Protocol):
     """Changes which agent goes on with a session."""
 
     def plan_file(self, session_id: str) -> str:
-        """Where the plan of this session is written."""
+        """Return the file of this session's plan."""
         ...
 
     def switch(self, ctx: ToolContext, agent: str, text: str) -> None:

@@ -28,13 +28,13 @@ class Skill:
 
     name: str
     description: str
-    """When to load it."""
+    """Occasions to load it."""
     body: str
     file: Path
 
     @property
     def folder(self) -> Path:
-        """Where what it speaks of lies."""
+        """Return the folder of the files that it speaks of."""
         return self.file.parent
 
 
@@ -45,7 +45,7 @@ class Skills:
         self.folders = tuple(folders)
         """Weakest first: of two skills with one name the later counts."""
         self.warnings: tuple[str, ...] = ()
-        """What was wrong at the last look."""
+        """Problems at the last look."""
         self._read: Mapping[Path, tuple[_Stamp, Skill | ConfigError]] = {}
 
     def all(self) -> dict[str, Skill]:
@@ -70,9 +70,9 @@ class Skills:
 def skill_folders(
     *, home: Path, root: Path, directory: Path, config_folders: Iterable[Path], foreign: bool = True
 ) -> list[Path]:
-    """Where skills are looked for, weakest first: other programs' folders, then ours; the user's, then the project's.
+    """Return the folders of skills, weakest first: other programs', then ours; the user's, then the project's.
 
-    `foreign` is whether the folders that other agents keep their skills in count at all.
+    `foreign` tells whether the folders that other agents keep their skills in count at all.
     """
     between = [folder for folder in (directory, *directory.parents) if folder.is_relative_to(root)]
     keepers = (home, *between[::-1]) if foreign else ()
@@ -95,17 +95,17 @@ def find_skill_files(folder: Path) -> Iterator[Path]:
         seen.add(real)
 
 
-def join_skills(found: Iterable[Skill | ConfigError]) -> tuple[dict[str, Skill], tuple[str, ...]]:
+def join_skills(skills: Iterable[Skill | ConfigError]) -> tuple[dict[str, Skill], tuple[str, ...]]:
     """The skills by name, the later of two winning, and a warning for each that does not count."""
     by_name: dict[str, Skill] = {}
     warnings = []
-    for one in found:
-        if isinstance(one, ConfigError):
-            warnings.append(f"A skill is left out. {one}")
+    for skill in skills:
+        if isinstance(skill, ConfigError):
+            warnings.append(f"A skill is left out. {skill}")
             continue
-        if earlier := by_name.get(one.name):
-            warnings.append(f"Two skills are named {one.name!r}: {one.file} counts, {earlier.file} does not.")
-        by_name[one.name] = one
+        if earlier := by_name.get(skill.name):
+            warnings.append(f"Two skills are named {skill.name!r}: {skill.file} counts, {earlier.file} does not.")
+        by_name[skill.name] = skill
     return by_name, tuple(warnings)
 
 
@@ -130,12 +130,12 @@ def _stamp(file: Path) -> _Stamp:
 
 def _attempt(file: Path) -> Skill | ConfigError:
     try:
-        return parse_skill(_text(file), file)
+        return parse_skill(_skill_text(file), file)
     except ConfigError as error:
         return error
 
 
-def _text(file: Path) -> str:
+def _skill_text(file: Path) -> str:
     try:
         data = read_head(file, MAX_BYTES + 1)
         if len(data) > MAX_BYTES:

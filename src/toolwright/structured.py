@@ -32,7 +32,7 @@ class Output:
 
     form: Form
     retries: int = 1
-    """How often an answer that does not fit is asked for again."""
+    """Times that an answer that does not fit is asked for again."""
     validate: Callable[[Any], object] | None = None
     """The program's own check: a ValueError of its is a problem like any other."""
 

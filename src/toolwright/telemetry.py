@@ -154,7 +154,7 @@ class _Listener:
             "gen_ai.conversation.id": session_id,
         }
         if self.content:
-            attributes["gen_ai.input.messages"] = _said("user", prompt.text)
+            attributes["gen_ai.input.messages"] = _message_json("user", prompt.text)
         span = self.tracer.start_span(f"invoke_agent {agent}".rstrip(), attributes=attributes)
         using = trace.use_span(span, end_on_exit=False, record_exception=False, set_status_on_exception=False)
         with using, self._under_way(session_id, span):
@@ -169,7 +169,7 @@ class _Listener:
         if failure is not None:
             _fail(span, failure.name, str(failure.data.get("message", "")))
         if self.content:
-            span.set_attribute("gen_ai.output.messages", _said("assistant", end.message.text))
+            span.set_attribute("gen_ai.output.messages", _message_json("assistant", end.message.text))
 
     async def compaction(self, proceed: Callable[[], Awaitable[None]], session_id: str) -> None:
         attributes = {"gen_ai.conversation.id": session_id}
@@ -235,7 +235,7 @@ class _Listener:
             raise
         finally:
             if pieces:
-                span.set_attribute("gen_ai.output.messages", _said("assistant", "".join(pieces)))
+                span.set_attribute("gen_ai.output.messages", _message_json("assistant", "".join(pieces)))
             more = {"error.type": failed} if failed else {}
             self.duration.record(time.perf_counter() - started, common | more)
             span.end()
@@ -336,5 +336,5 @@ def _kind(error: BaseException) -> str:
     return "aborted" if is_cancelled() else type(error).__name__
 
 
-def _said(role: str, text: str) -> str:
+def _message_json(role: str, text: str) -> str:
     return json.dumps([{"role": role, "parts": [{"type": "text", "content": text}]}], ensure_ascii=False)

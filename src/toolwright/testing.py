@@ -33,7 +33,7 @@ class ScriptedUser:
 
     replies: list[Reply | None] = field(default_factory=list[Reply | None])
     questions: list[Question] = field(default_factory=list[Question])
-    """What was asked, in order."""
+    """Questions that were asked, in order."""
 
     @classmethod
     def saying(cls, *kinds: str | None) -> "ScriptedUser":

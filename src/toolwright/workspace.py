@@ -127,7 +127,7 @@ class Workspace(Services, Prompting):
             own_extension(tools, hooks, deps),
         )
         self.trusted_for_once = trust or is_true(self.environment.get("TOOLWRIGHT_TRUST"))
-        """Whether the user trusts whatever the project brings while this is open, not only what it brought before."""
+        """True if the user trusts whatever the project brings while this is open, not only what it brought before."""
         self.trusted = self.trusted_for_once or is_trusted(directory, self.folders)
         self.config = load_config(
             directory,
@@ -346,8 +346,8 @@ class Workspace(Services, Prompting):
             from toolwright.session.agent import offer_hand_over
 
             offer_hand_over(self.registry, self.agents)
-        for one in agents:
-            self.agent_named(one)
+        for agent in agents:
+            self.agent_named(agent)
         if default:
             name = self.agent_named(default)
             check_agent(self.agents, name)
@@ -479,7 +479,7 @@ class Workspace(Services, Prompting):
         self.truncator.forget(session_id)
 
 
-def _open(*path: Any, **given: Any) -> Workspace:
+def _open(*path: Any, **options: Any) -> Workspace:
     """Open a folder with its settings, tools and sessions: `async with open_workspace(".") as workspace`.
 
     Any number can be open at once. Leaving one closes everything in it. All of this is told in docs/python.md.
@@ -515,7 +515,7 @@ def _open(*path: Any, **given: Any) -> Workspace:
     bus.subscribe(f), bus.follow()     everything that happens, in all sessions
     left_out(), config.warnings        what of extensions and settings has no effect, and why
     """
-    return Workspace(*path, **given)
+    return Workspace(*path, **options)
 
 
 if TYPE_CHECKING:

@@ -46,8 +46,8 @@ class Opening:
         """Raise UsageError for the first that is of no use."""
         check_model(self.model)
         check_agent_given(self.agent)
-        for one in _listed("agents", self.agents):
-            check_agent_given(one, "agents")
+        for agent in _listed("agents", self.agents):
+            check_agent_given(agent, "agents")
         for name, value in self.switches.items():
             if not isinstance(value, bool):
                 raise UsageError(f"{name}={value!r:.60} is neither on nor off: give True or False.")
@@ -82,10 +82,10 @@ class Opening:
                 )
 
 
-def _listed(name: str, given: Any) -> Iterable[Any]:
-    if isinstance(given, str | bytes | Extension | Tool) or not isinstance(given, Iterable):
-        raise UsageError(f"{name}={given!r:.60} is no list: write {name}=[...].")
-    return given
+def _listed(name: str, value: Any) -> Iterable[Any]:
+    if isinstance(value, str | bytes | Extension | Tool) or not isinstance(value, Iterable):
+        raise UsageError(f"{name}={value!r:.60} is no list: write {name}=[...].")
+    return value
 
 
 def own_extension(tools: Iterable[Tool | Callable[..., Any]], hooks: Sequence[Any], deps: object) -> Extension:
@@ -127,7 +127,7 @@ class KnownPermissions:
 
     names: Collection[str]
     beginnings: tuple[str, ...]
-    """What the names of tools begin with that are not known yet: those of MCP servers and of files with several."""
+    """Beginnings of tools' names that are not known yet: those of MCP servers and of files with several."""
 
     @classmethod
     def of(cls, config: Config, tools: Iterable[str]) -> "KnownPermissions":
@@ -141,12 +141,12 @@ class KnownPermissions:
             beginnings += (tool_id(name, "") for name in config.settings.mcp)
         return cls(frozenset((*PERMISSIONS, *tools, *files)), tuple(beginnings))
 
-    def check(self, rules: Iterable[Rule], given: str) -> None:
+    def check(self, rules: Iterable[Rule], argument: str) -> None:
         """Raise UsageError for a rule about a permission that is a slip of a known one: it would hold for nothing."""
         for rule in rules:
             near = meant_by(rule.permission, self.names)
             if near and not rule.permission.startswith(self.beginnings):
-                raise UsageError(f"{given} has a rule about {rule.permission!r}; did you mean {near!r}?")
+                raise UsageError(f"{argument} has a rule about {rule.permission!r}; did you mean {near!r}?")
 
 
 def rules_given(agents: Agents) -> Iterator[Rule]:

@@ -100,7 +100,7 @@ class Services:
 
     @cached_property
     def store(self) -> Store:
-        """Where sessions are kept: in the store that was given, on disk, or in memory while the workspace is open."""
+        """Return the store of sessions: the one that was given, on disk, or in memory while the workspace is open."""
         if self.given_store is not None:
             return self.given_store
         if not self.keep:
@@ -235,7 +235,7 @@ class Services:
 
     @cached_property
     def known_destinations(self) -> "KnownDestinations":
-        """Where the user's own clients reach, for which nobody is asked."""
+        """Return the destinations of the user's own clients, for which nobody is asked."""
         from toolwright.network.clients import ClientSurroundings, KnownDestinations
 
         around = ClientSurroundings(
@@ -553,4 +553,4 @@ SERVICES: Mapping[str, Callable[[Services], object]] = {
     "Todos": lambda services: services.todos,
     "Truncator": lambda services: services.truncator,
 }
-"""What tools may use, by the name of its type, so that offering a service does not import it."""
+"""Services for tools, by the name of their type, so that offering one does not import it."""
