@@ -1,4 +1,4 @@
-"""Whether lines that a change concerns can only be these, where an old text has forgotten lines between them."""
+"""Uniqueness of the lines that a change concerns, where an old text has forgotten lines between them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -10,7 +10,7 @@ from toolwright.edits.views import View
 
 
 def is_anchored(view: View, old: Sequence[str], new: Sequence[str], here: Sequence[str]) -> bool:
-    """Whether every run of lines that is changed, or added to, stands in the file just once.
+    """Tell whether every run of lines that is changed, or added to, stands in the file just once.
 
     Lines remembered without those between them may as well be others that read the same. What is only kept may be
     any of them.
@@ -39,7 +39,7 @@ def _runs(old: Sequence[str], here: Sequence[str]) -> Iterator[tuple[int, int, i
 
 
 def _is_kept(first: int, last: int, old: Sequence[str], new: Sequence[str], heirs: Mapping[int, int]) -> bool:
-    """Whether the new text has these lines as they are, and nothing new between, before or after them."""
+    """Tell whether the new text has these lines as they are, and nothing new between, before or after them."""
     places = [heirs.get(number) for number in range(first, last + 1)]
     above = heirs.get(first - 1) if first else -1
     below = heirs.get(last + 1) if last + 1 < len(old) else len(new)

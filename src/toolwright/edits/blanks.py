@@ -1,4 +1,4 @@
-"""Which characters count as blank, and texts stripped and squeezed by that rule.
+"""The characters that count as blank, and texts stripped and squeezed by that rule.
 
 The set is ECMAScript's: it has U+FEFF and U+00A0, and it lacks U+0085 and U+001C to U+001F. Python's own
 `str.strip` differs in exactly those, so it serves only where none of them occurs.

@@ -24,7 +24,7 @@ class Patched:
 
     text: str
     remarks: list[str]
-    """What whoever wrote the patch may not be aware of."""
+    """Notes on what the author of the patch may not be aware of."""
 
 
 def apply_chunks(text: str, chunks: Sequence[Chunk], *, rewrite_context: bool = False) -> Patched:
@@ -83,13 +83,13 @@ class _Lines:
     def find(self, wanted: Sequence[str], at: int) -> int | None:
         """The first line from `at` on where these begin."""
         for form in self._forms:
-            found = form.find(wanted, at)
-            if found is not None:
-                return found
+            place = form.find(wanted, at)
+            if place is not None:
+                return place
         return None
 
     def has(self, wanted: Sequence[str], at: int) -> bool:
-        """Whether these lines are there from `at` on exactly as they stand."""
+        """Tell whether these lines are there from `at` on exactly as they stand."""
         return self._forms[0].find(wanted, at) is not None
 
     def find_last(self, wanted: Sequence[str]) -> int | None:
@@ -130,9 +130,9 @@ def _after_header(lines: _Lines, chunk: Chunk, at: int, number: int) -> int:
     """The first line that a chunk may change: below its header, if it has one."""
     if not chunk.header:
         return at
-    found = lines.find([chunk.header], at)
-    if found is not None:
-        return found + 1
+    header = lines.find([chunk.header], at)
+    if header is not None:
+        return header + 1
     like = next((line for line in lines.texts[at:] if strip(line).startswith(chunk.header)), None)
     hint = f" Did you mean {strip(like)!r}? A header is a whole line." if like else _elsewhere(lines, [chunk.header])
     raise ToolError(
@@ -142,25 +142,25 @@ def _after_header(lines: _Lines, chunk: Chunk, at: int, number: int) -> int:
 
 
 def _placed(lines: _Lines, chunk: Chunk, at: int, number: int, remarks: list[str]) -> _Edit:
-    """Where the chunk belongs."""
+    """Return the edit that puts the chunk where it belongs."""
     old = chunk.old
     if not old:
         start = _insertion(lines, chunk, at)
         return _Edit(start=start, end=start, lines=chunk.lines, unended=chunk.unended)
     body = _read(lines, chunk, at)
     old = [text for mark, text in body if mark != "+"]
-    found = _sought(lines, chunk, old, at)
-    for body in () if found is not None else _shorter(chunk):
+    place = _sought(lines, chunk, old, at)
+    for body in () if place is not None else _shorter(chunk):
         old = [text for mark, text in body if mark != "+"]
-        found = _sought(lines, chunk, old, at) if old else at
-        if found is not None:
+        place = _sought(lines, chunk, old, at) if old else at
+        if place is not None:
             break
-    if found is None:
+    if place is None:
         raise ToolError(_not_found(lines, chunk.old, at, number), "lines_not_found")
-    twin = None if chunk.at_end or chunk.line == found + 1 else lines.find(old, found + 1)
+    twin = None if chunk.at_end or chunk.line == place + 1 else lines.find(old, place + 1)
     if twin is not None and not chunk.header:
-        remarks.append(f"Chunk {number} fits line {found + 1} and line {twin + 1}; the first was changed.")
-    return _Edit(start=found, end=found + len(old), lines=body, unended=chunk.unended)
+        remarks.append(f"Chunk {number} fits line {place + 1} and line {twin + 1}; the first was changed.")
+    return _Edit(start=place, end=place + len(old), lines=body, unended=chunk.unended)
 
 
 def _read(lines: _Lines, chunk: Chunk, at: int) -> Sequence[tuple[Mark, str]]:
@@ -178,7 +178,7 @@ def _read(lines: _Lines, chunk: Chunk, at: int) -> Sequence[tuple[Mark, str]]:
 
 
 def _insertion(lines: _Lines, chunk: Chunk, at: int) -> int:
-    """Where lines go that come without any to find: where the header says, else at the end."""
+    """Return the line for added lines that come without any to find: where the header says, else the end."""
     if chunk.header or not chunk.lines:
         return at
     if chunk.line is not None:
@@ -201,16 +201,16 @@ def _sought(lines: _Lines, chunk: Chunk, old: Sequence[str], at: int) -> int | N
 
 def _nearest(lines: _Lines, old: Sequence[str], at: int, line: int) -> int | None:
     """Of the places from `at` on the one nearest to a line: models count lines badly, but not that badly."""
-    nearest, found = None, lines.find(old, at)
-    while found is not None:
-        if nearest is None or abs(found - line) < abs(nearest - line):
-            nearest = found
-        found = lines.find(old, found + 1) if found < line else None
+    nearest, place = None, lines.find(old, at)
+    while place is not None:
+        if nearest is None or abs(place - line) < abs(nearest - line):
+            nearest = place
+        place = lines.find(old, place + 1) if place < line else None
     return nearest
 
 
 def _shorter(chunk: Chunk) -> Iterator[list[tuple[Mark, str]]]:
-    """What the chunk may have meant: without a blank line at its end, without the blank lines that have no mark."""
+    """Yield what the chunk may have meant: no blank line at its end, no blank lines that have no mark."""
     if not strip(chunk.old[-1]):
         rest = list(chunk.lines)
         last = max(number for number, (mark, _) in enumerate(rest) if mark != "+")
@@ -243,8 +243,8 @@ def _changed(lines: _Lines, edit: _Edit, *, rewrite_context: bool) -> list[str]:
     here = lines.texts[edit.start : edit.end]
     added = [text for mark, text in edit.lines if mark == "+"]
     if not rewrite_context:
-        found = [(mark, text) for mark, text in edit.lines if mark != "+"]
-        pairs = [(mark, text, line) for (mark, text), line in zip(found, here, strict=True)]
+        existing = [(mark, text) for mark, text in edit.lines if mark != "+"]
+        pairs = [(mark, text, line) for (mark, text), line in zip(existing, here, strict=True)]
         added = reindented(added, [(text, line) for _, text, line in sorted(pairs, key=lambda pair: pair[0] == " ")])
     result, at, fresh = [], edit.start, iter(added)
     for mark, text in edit.lines:
@@ -263,15 +263,15 @@ def _usual_end(lines: _Lines, edit: _Edit) -> str:
 
 
 def _not_found(lines: _Lines, old: Sequence[str], at: int, number: int) -> str:
-    shown = "\n".join(f"  {line}" for line in old[:8]) + ("\n  ..." if len(old) > 8 else "")
+    quote = "\n".join(f"  {line}" for line in old[:8]) + ("\n  ..." if len(old) > 8 else "")
     return (
-        f"Chunk {number}: these lines are not in the file{_below(at)}, not even with other blanks or quotes:\n{shown}\n"
+        f"Chunk {number}: these lines are not in the file{_below(at)}, not even with other blanks or quotes:\n{quote}\n"
         f"{_first_missing(lines, old, at)}{_elsewhere(lines, old)} Read the file and copy the lines from it."
     )
 
 
 def _first_missing(lines: _Lines, old: Sequence[str], at: int) -> str:
-    """How far the lines do fit, where the first of them do."""
+    """Say how far the lines do fit, where the first of them do."""
     fit = bisect_left(range(1, len(old) + 1), True, key=lambda count: lines.find(old[:count], at) is None)
     if not fit:
         return "Not even the first of them is there."
@@ -282,7 +282,7 @@ def _first_missing(lines: _Lines, old: Sequence[str], at: int) -> str:
 
 
 def _elsewhere(lines: _Lines, wanted: Sequence[str]) -> str:
-    """Where the lines stand above the place looked from, if they do."""
+    """Say where the lines stand above the place looked from, if they do."""
     above = lines.find(wanted, 0)
     if above is None:
         return ""

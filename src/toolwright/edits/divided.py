@@ -27,9 +27,9 @@ class _Part(NamedTuple):
         return "" if strip(self.old[-1]) else "\n"
 
     def places(self, view: View) -> list[Span]:
-        """Where its lines stand, as whole lines."""
-        found = find_places(view, "\n".join(self.old) + self._end, everywhere=False)[1]
-        return [one for one in found if fills_lines(view.text, Span(one.start, one.end - _breaks(view.text, one)))]
+        """Return the places of its lines, as whole lines."""
+        spans = find_places(view, "\n".join(self.old) + self._end, everywhere=False)[1]
+        return [one for one in spans if fills_lines(view.text, Span(one.start, one.end - _breaks(view.text, one)))]
 
     def fitted(self, text: str, place: Span) -> list[Splice] | None:
         if not self.new:
@@ -65,11 +65,11 @@ def splices_of_parts(view: View, old: str, new: str) -> list[Splice] | None:
 
 def _parts(old: str, new: str) -> list[_Part]:
     """The parts that marks divide both texts into, where they have the same ones; none if they do not, or have none."""
-    asked, given = lines_of(old), lines_of(new)
-    marks = [[strip(line) for line in lines if is_elision(line)] for lines in (asked, given)]
+    old_lines, new_lines = lines_of(old), lines_of(new)
+    marks = [[strip(line) for line in lines if is_elision(line)] for lines in (old_lines, new_lines)]
     if not marks[0] or marks[0] != marks[1]:
         return []
-    return [_Part(*sides) for sides in zip(_divided(asked), _divided(given), strict=True)]
+    return [_Part(*sides) for sides in zip(_divided(old_lines), _divided(new_lines), strict=True)]
 
 
 def _divided(lines: Sequence[str]) -> list[list[str]]:
@@ -83,6 +83,6 @@ def _divided(lines: Sequence[str]) -> list[list[str]]:
 
 
 def _breaks(text: str, place: Span) -> int:
-    """How many characters of a line end the place ends with."""
+    """Return how many characters of a line end the place ends with."""
     end = text[place.start : place.end]
     return 2 if end.endswith("\r\n") else 1 if end.endswith("\n") else 0

@@ -21,7 +21,7 @@ LONGEST = 200
 
 
 def is_elision(line: str) -> bool:
-    """Whether a line says nothing but that lines are left out there."""
+    """Tell whether a line says nothing but that lines are left out there."""
     if not _SIGN.search(line):
         return False
     # Blanks fit in many places of the mark: a long row of them would be divided up in every way there is.

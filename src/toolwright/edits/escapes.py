@@ -21,24 +21,24 @@ def resolved(old: str, new: str, here: str) -> tuple[str, str] | None:
     An escape of the new text that the old one has as well is treated as there; any other as all of its kind are there,
     unless it would break off a string.
     """
-    mine, given = ESCAPE.split(old), ESCAPE.split(new)
+    mine, theirs = ESCAPE.split(old), ESCAPE.split(new)
     ways = _ways(mine, here)
     if ways is None:
         return None
     kinds = {
         letter: {way for other, way in zip(mine[1::2], ways, strict=True) if other == letter} for letter in mine[1::2]
     }
-    kept = _kept(mine, given)
+    kept = _kept(mine, theirs)
     chosen: list[bool] = []
-    for number, letter in enumerate(given[1::2]):
+    for number, letter in enumerate(theirs[1::2]):
         known = {ways[kept[number]]} if number in kept else kinds.get(letter, {False})
         if len(known) > 1:
             return None
         chosen += known
     added = [number for number, way in enumerate(chosen) if way and number not in kept]
-    if any(_breaks_string(given, chosen, number) or _is_within_quotes(given, kept, number) for number in added):
+    if any(_breaks_string(theirs, chosen, number) or _is_within_quotes(theirs, kept, number) for number in added):
         return None
-    return _joined(mine, ways), _joined(given, chosen)
+    return _joined(mine, ways), _joined(theirs, chosen)
 
 
 def partly_escaped(view: View, wanted: str) -> Iterator[Span]:
@@ -56,7 +56,7 @@ def _ways(mine: Sequence[str], here: str) -> list[bool] | None:
 
 
 def _pattern(pieces: Sequence[str]) -> str | None:
-    """What fits the text with each escape either resolved or not; None where there are none, or too many to try."""
+    """Return a pattern for the text with each escape resolved or not; None if there are none, or too many to try."""
     letters = pieces[1::2]
     if not letters or len(letters) > MOST or letters.count("\\") > _DOUBTFUL:
         return None
@@ -66,12 +66,12 @@ def _pattern(pieces: Sequence[str]) -> str | None:
     return "".join(parts)
 
 
-def _kept(mine: Sequence[str], given: Sequence[str]) -> dict[int, int]:
-    """Which escapes of the new text are ones of the old text, by their numbers."""
-    one, other = (_tokens(pieces) for pieces in (mine, given))
+def _kept(mine: Sequence[str], theirs: Sequence[str]) -> dict[int, int]:
+    """Return the escapes of the new text that are ones of the old text, by their numbers."""
+    tokens, other = (_tokens(pieces) for pieces in (mine, theirs))
     kept: dict[int, int] = {}
     before = after = 0
-    for change in [*changed_lines(one, other), (len(one), len(one), len(other), len(other))]:
+    for change in [*changed_lines(tokens, other), (len(tokens), len(tokens), len(other), len(other))]:
         for step in range(change[0] - before):
             if (before + step) % 2:
                 kept[(after + step) // 2] = (before + step) // 2
@@ -91,7 +91,7 @@ def _joined(pieces: Sequence[str], ways: Sequence[bool]) -> str:
 
 
 def _breaks_string(pieces: Sequence[str], ways: Sequence[bool], number: int) -> bool:
-    """Whether a line end, or a tab, that this escape stands for would come to lie within quotes."""
+    """Tell whether a line end, or a tab, that this escape stands for would come to lie within quotes."""
     if pieces[2 * number + 1] not in "ntr":
         return False
     head = _joined(pieces[: 2 * number + 1], ways[:number]).rpartition("\n")[2]
@@ -101,7 +101,7 @@ def _breaks_string(pieces: Sequence[str], ways: Sequence[bool], number: int) -> 
 
 
 def _is_within_quotes(pieces: Sequence[str], kept: Collection[int], number: int) -> bool:
-    """Whether this escape stands between double quotes of the text between those that the old text has too."""
+    """Tell if an escape is between double quotes, in the text between the escapes that the old text has too."""
     if pieces[2 * number + 1] not in "ntr":
         return False
     before = max((other + 1 for other in kept if other < number), default=0)

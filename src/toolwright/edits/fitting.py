@@ -1,4 +1,4 @@
-"""How a new text takes the place of the old one: its padding, its indentation, its line ends."""
+"""A new text fitted into the place of the old one: its padding, its indentation, its line ends."""
 
 import re
 from collections.abc import Sequence
@@ -40,29 +40,29 @@ def fitted(text: str, place: Span, old: str, new: str) -> list[Splice] | None:
     return [Splice(place.start, place.end, follow_line_ends(text, place, old, new))]
 
 
-def merged(text: str, place: Span, asked: Sequence[str], given: Sequence[str]) -> list[Splice] | None:
+def merged(text: str, place: Span, old_lines: Sequence[str], new_lines: Sequence[str]) -> list[Splice] | None:
     """The change carried over to lines that differ from those asked for; None where that would guess."""
-    return merged_as(text, place, merge(asked, given, lines_of(text[place.start : place.end])))
+    return merged_as(text, place, merge(old_lines, new_lines, lines_of(text[place.start : place.end])))
 
 
-def merged_as(text: str, place: Span, found: Merged | None) -> list[Splice] | None:
+def merged_as(text: str, place: Span, result: Merged | None) -> list[Splice] | None:
     """Changes of the lines of a place, as splices."""
-    return None if found is None else _line_splices(text, place, found.changes, found.lines, ended=False)
+    return None if result is None else _line_splices(text, place, result.changes, result.lines, ended=False)
 
 
-def asked_and_given(old: str, new: str) -> tuple[list[str], list[str]]:
+def lines_of_both(old: str, new: str) -> tuple[list[str], list[str]]:
     """The lines of both texts; a final line break that both have does not make an empty line after it.
 
     Where only the old text has one, it may mean a blank line that is to go, and stays.
     """
-    asked, given = lines_of(old), lines_of(new)
-    if len(asked) > 1 and not asked[-1] and not given[-1]:
-        return asked[:-1], given[:-1]
-    return asked, given
+    old_lines, new_lines = lines_of(old), lines_of(new)
+    if len(old_lines) > 1 and not old_lines[-1] and not new_lines[-1]:
+        return old_lines[:-1], new_lines[:-1]
+    return old_lines, new_lines
 
 
 def are_lines(old: str, new: str) -> bool:
-    """Whether both texts begin with the same indentation, so that whole lines are meant."""
+    """Tell whether both texts begin with the same indentation, so that whole lines are meant."""
     heads = [text[: len(text) - len(text.lstrip(BLANKS))].rpartition("\n")[2] for text in (old, new)]
     return bool(heads[0]) and heads[0] == heads[1]
 
@@ -73,12 +73,12 @@ def without_double_indent(text: str, place: Span, old: str, new: str) -> str:
     So it is if the other lines are not moved: only the start of the first one was not copied.
     """
     indent = text[text.rfind("\n", 0, place.start) + 1 : place.start]
-    (head, *asked), (first, *given) = old.split("\n"), new.split("\n")
+    (head, *old_rest), (first, *new_rest) = old.split("\n"), new.split("\n")
     if not indent or strip(indent) or indent_of(head) or indent_of(first) != indent or not strip(first):
         return new
-    if set(filter(strip, asked)) & set(given):
+    if set(filter(strip, old_rest)) & set(new_rest):
         return new[len(indent) :]
-    margins = [min((len(indent_of(line)) for line in part if strip(line)), default=-1) for part in (asked, given)]
+    margins = [min((len(indent_of(line)) for line in part if strip(line)), default=-1) for part in (old_rest, new_rest)]
     return new[len(indent) :] if 0 <= margins[1] <= margins[0] else new
 
 
@@ -98,7 +98,7 @@ def follow_line_ends(text: str, span: Span, old: str, new: str) -> str:
 
 
 def line_end_near(text: str, place: int) -> str:
-    """How the line at this place ends; for a last line without an end, how the one before it does."""
+    """Return the end of the line at this place; for a last line without an end, that of the one before it."""
     end = text.find("\n", place)
     if end < 0:
         end = text.rfind("\n", 0, place)
@@ -113,42 +113,42 @@ def lines_of(text: str) -> list[str]:
 def _fitted_lines(text: str, place: Span, old: str, new: str) -> list[Splice] | None:
     """Whole lines replaced: lines that old and new share stay the file's, the others get its indentation."""
     here = lines_of(text[place.start : place.end])
-    asked, given = lines_of("\n".join(wanted_lines(old))), lines_of(new)
+    old_lines, new_lines = lines_of("\n".join(wanted_lines(old))), lines_of(new)
     tail = 0
-    if _blank_head(here[::-1]) == _blank_head(asked[::-1]):
-        given = given[:-1] if old.endswith("\n") and not given[-1] else given
+    if _blank_head(here[::-1]) == _blank_head(old_lines[::-1]):
+        new_lines = new_lines[:-1] if old.endswith("\n") and not new_lines[-1] else new_lines
     else:
         tail = _blank_head(here[::-1])
-        asked, given = (part[::-1] for part in _without_head(lines_of(old)[::-1], given[::-1]))
+        old_lines, new_lines = (part[::-1] for part in _without_head(lines_of(old)[::-1], new_lines[::-1]))
     lead = 0
-    if _blank_head(here) != _blank_head(asked):
+    if _blank_head(here) != _blank_head(old_lines):
         lead = _blank_head(here)
-        asked, given = _without_head(asked, given)
+        old_lines, new_lines = _without_head(old_lines, new_lines)
     core = here[lead : len(here) - tail]
-    level = len(core) == len(asked) and all(words(a) == words(b) for a, b in zip(asked, core, strict=True))
-    found = merge(asked, given, core) if _filled_words(asked) == _filled_words(core) else None
-    if level and (found is None or all(strip(a) == strip(b) for a, b in zip(asked, core, strict=True))):
-        pairs = list(zip(asked, core, strict=True))
-        stands = indented(given, pairs)
+    level = len(core) == len(old_lines) and all(words(a) == words(b) for a, b in zip(old_lines, core, strict=True))
+    result = merge(old_lines, new_lines, core) if _filled_words(old_lines) == _filled_words(core) else None
+    if level and (result is None or all(strip(a) == strip(b) for a, b in zip(old_lines, core, strict=True))):
+        pairs = list(zip(old_lines, core, strict=True))
+        stands = indented(new_lines, pairs)
         if stands == "unclear":
             return None
         known = [indent_of(its) + strip(mine) if strip(mine) else "" for mine, its in pairs]
-        known = known if stands == "file" else [line.rstrip(BLANKS) for line in asked]
-        changes = changed_lines(known, [line.rstrip(BLANKS) for line in given])
-        given = reindented(given, pairs, changes)
-    elif found:
-        changes, given = found.changes, found.lines
-    elif _filled_words(asked) == _filled_words(core):
+        known = known if stands == "file" else [line.rstrip(BLANKS) for line in old_lines]
+        changes = changed_lines(known, [line.rstrip(BLANKS) for line in new_lines])
+        new_lines = reindented(new_lines, pairs, changes)
+    elif result:
+        changes, new_lines = result.changes, result.lines
+    elif _filled_words(old_lines) == _filled_words(core):
         return None
     else:
-        changes = [Changed(0, len(core), 0, len(given))]
-        given = reindented(given, [(_first_filled(asked), _first_filled(core))])
+        changes = [Changed(0, len(core), 0, len(new_lines))]
+        new_lines = reindented(new_lines, [(_first_filled(old_lines), _first_filled(core))])
     lower = [Changed(a + lead, b + lead, c, d) for a, b, c, d in changes]
-    return _line_splices(text, place, lower, given, ended=new.endswith("\n") and not old.endswith("\n"))
+    return _line_splices(text, place, lower, new_lines, ended=new.endswith("\n") and not old.endswith("\n"))
 
 
 def _line_splices(
-    text: str, place: Span, changes: Sequence[Changed], given: Sequence[str], *, ended: bool
+    text: str, place: Span, changes: Sequence[Changed], new_lines: Sequence[str], *, ended: bool
 ) -> list[Splice]:
     """Line changes inside a place as splices. Each new line ends like the one it replaces, or like its neighbours."""
     stop = text.find("\n", place.end) + 1 or len(text)
@@ -162,7 +162,7 @@ def _line_splices(
     usual = line_end_near(text, place.start)
     splices = []
     for change in changes:
-        new = given[change.after_start : change.after_end]
+        new = new_lines[change.after_start : change.after_end]
         ends = [_end_of(unit) for unit in units[change.before_start : change.before_end]]
         ends += [ends[-1] if ends and ends[-1] else usual] * (len(new) - len(ends))
         ends = [end or usual for end in ends[: len(new)]]
@@ -190,7 +190,7 @@ def _without_padding(old: str, new: str, matched: str) -> str:
 
 
 def _blank_head(lines: Sequence[str]) -> int:
-    """How many blank lines come first."""
+    """Return how many blank lines come first."""
     return next((number for number, line in enumerate(lines) if strip(line)), len(lines))
 
 
@@ -203,10 +203,10 @@ def _first_filled(lines: Sequence[str]) -> str:
     return next(filter(strip, lines), "")
 
 
-def _without_head(asked: list[str], given: list[str]) -> tuple[list[str], list[str]]:
-    """Both without the blank lines that the asked ones begin with, if the given ones begin with as many."""
-    blank = _blank_head(asked)
-    return asked[blank:], given[blank:] if _blank_head(given) >= blank else given
+def _without_head(old_lines: list[str], new_lines: list[str]) -> tuple[list[str], list[str]]:
+    """Both without the blank lines that the old ones begin with, if the new ones begin with as many."""
+    blank = _blank_head(old_lines)
+    return old_lines[blank:], new_lines[blank:] if _blank_head(new_lines) >= blank else new_lines
 
 
 def _end_of(unit: str) -> str:

@@ -1,4 +1,4 @@
-"""Whether new lines are indented as the file is or as the model's old text is, where the two differ."""
+"""The indentation of new lines, the file's or that of the model's old text, where the two differ."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -54,7 +54,7 @@ def _kept(lines: Sequence[str], pairs: Pairs) -> list[tuple[str, str, str]]:
 
 
 def _is_shifted(pairs: Pairs) -> bool:
-    """Whether all lines of the old text are moved by the same blanks, so that the new one is in one piece too."""
+    """Tell if all lines of the old text are moved by the same blanks, so that the new one is in one piece too."""
     moved = [(here, old) if len(old) <= len(here) else (old, here) for old, here in indents(pairs)]
     shifts = {
         (long[: len(long) - len(short)], len(old) < len(here))
@@ -64,7 +64,7 @@ def _is_shifted(pairs: Pairs) -> bool:
 
 
 def _by_ends(kept: Sequence[tuple[str, str, str]]) -> Indented | None:
-    """Where the first and the last of the kept lines and most between them stand alike; one between may be moved."""
+    """Decide where the first, the last and most of the kept lines between stand alike; one between may be moved."""
     stand: list[Indented | None] = [
         "old" if indent_of(line) == old else "file" if indent_of(line) == here else None for line, old, here in kept
     ]
@@ -76,17 +76,17 @@ def _by_ends(kept: Sequence[tuple[str, str, str]]) -> Indented | None:
 def _alike(lines: Sequence[str], pairs: Pairs) -> list[tuple[str, str, str]]:
     """New lines that read as some line of the old text, the first of them."""
     places = {strip(old): (indent_of(old), indent_of(here)) for old, here in reversed(pairs) if strip(old)}
-    found = [(line, *places.get(strip(line), ("", ""))) for line in lines]
-    return [(line, old, here) for line, old, here in found if old != here]
+    matches = [(line, *places.get(strip(line), ("", ""))) for line in lines]
+    return [(line, old, here) for line, old, here in matches if old != here]
 
 
 def indents(pairs: Pairs) -> list[tuple[str, str]]:
-    """How the old lines and the file's are indented, blank ones left out."""
+    """Return the indentation of the old lines and of the file's, blank ones left out."""
     return [(indent_of(old), indent_of(here)) for old, here in pairs if strip(old)]
 
 
 def _by_kind(lines: Sequence[str], pairs: Pairs) -> Indented | None:
-    """Where the old text has only tabs and the file only spaces, or the other way round."""
+    """Decide where the old text has only tabs and the file only spaces, or the other way round."""
     old, here = (set("".join(part)) for part in zip(*indents(pairs), strict=True))
     new = set("".join(indent_of(line) for line in lines if strip(line)))
     if not old or not here or old & here or not new:
@@ -104,7 +104,7 @@ def _by_margin(lines: Sequence[str], pairs: Pairs) -> Indented | None:
 
 
 def _by_start(lines: Sequence[str], pairs: Pairs) -> Indented:
-    """Where no line is shared: judged by the first line that is not blank."""
+    """Decide where no line is shared, by the first line that is not blank."""
     first = next(indent_of(line) for line in lines if strip(line))
     old, here = next(iter(indents(pairs)), ("", ""))
     if old == here:

@@ -40,10 +40,10 @@ def leveled(old: Sequence[str], new: Sequence[str], here: Sequence[str]) -> Merg
     lines: list[str] = []
     changes: list[Changed] = []
 
-    def change(start: int, end: int, given: Sequence[str]) -> None:
-        if list(here[start:end]) != list(given):
-            changes.append(Changed(start, end, len(lines), len(lines) + len(given)))
-            lines.extend(given)
+    def change(start: int, end: int, new_lines: Sequence[str]) -> None:
+        if list(here[start:end]) != list(new_lines):
+            changes.append(Changed(start, end, len(lines), len(lines) + len(new_lines)))
+            lines.extend(new_lines)
 
     i = j = 0
     runs = changed_lines(list(map(folded, old)), list(map(folded, new)))
@@ -53,14 +53,14 @@ def leveled(old: Sequence[str], new: Sequence[str], here: Sequence[str]) -> Merg
             if line is None:
                 return None
             change(i + step, i + step + 1, [line])
-        given = _given(pairs[run.before_start : run.before_end], new[run.after_start : run.after_end])
-        if given is None:
+        added = _lines_in_place(pairs[run.before_start : run.before_end], new[run.after_start : run.after_end])
+        if added is None:
             return None
         indents = map(indent_of, fitted[run.after_start : run.after_end])
         change(
             run.before_start,
             run.before_end,
-            [one + line if line else "" for one, line in zip(indents, given, strict=True)],
+            [one + line if line else "" for one, line in zip(indents, added, strict=True)],
         )
         i, j = run.before_end, run.after_end
     return Merged(changes, lines)
@@ -75,7 +75,7 @@ def _kept(old: str, new: str, here: str, fitted: str) -> str | None:
     return fitted if strip(old) == strip(here) and strip(new) != strip(old) else kept
 
 
-def _given(pairs: Sequence[tuple[str, str]], new: Sequence[str]) -> list[str] | None:
+def _lines_in_place(pairs: Sequence[tuple[str, str]], new: Sequence[str]) -> list[str] | None:
     """New lines in the place of old ones, without their mistakes and without indentation; None if these are unclear."""
     lines = [strip(line) for line in new]
     heirs = {pair.other: pair.one for pair in align([old for old, _ in pairs], new)}
@@ -93,7 +93,7 @@ def _given(pairs: Sequence[tuple[str, str]], new: Sequence[str]) -> list[str] | 
 
 
 def _is_nearer(line: str, old: str, here: str) -> bool:
-    """Whether a new line is written as the old text is, rather than as the file."""
+    """Tell whether a new line is written as the old text is, rather than as the file."""
     from rapidfuzz.fuzz import ratio
 
     return ratio(line, old) > ratio(line, here)

@@ -51,18 +51,18 @@ class Twin(NamedTuple):
 
 
 def twins(old: Sequence[str], here: Sequence[str], *, late: bool = False) -> dict[int, Twin]:
-    """What each line of the old text is in the file: the same line, one like it, one in its place, or several."""
+    """Match each line of the old text with the file: the same line, one like it, one in its place, or several."""
     pairs = [pair for pair in align(old, here, late=late) if pair.likeness >= 0.99 or not is_elision(old[pair.one])]
-    found = {pair.one: Twin(pair.other, pair.other + 1, _kind(pair, old, here)) for pair in pairs}
+    twins_by_line = {pair.one: Twin(pair.other, pair.other + 1, _kind(pair, old, here)) for pair in pairs}
     i = j = 0
     for pair in [*pairs, Pair(len(old), len(here), 1.0)]:
         marks = [number for number in range(i, pair.one) if is_elision(old[number])]
         if len(marks) == 1 and pair.one - i == 1:
-            found[i] = Twin(j, pair.other, "elided")
+            twins_by_line[i] = Twin(j, pair.other, "elided")
         elif not marks and pair.one - i == pair.other - j:
-            found |= {i + n: Twin(j + n, j + n + 1, "place") for n in range(pair.one - i)}
+            twins_by_line |= {i + n: Twin(j + n, j + n + 1, "place") for n in range(pair.one - i)}
         i, j = pair.one + 1, pair.other + 1
-    return found
+    return twins_by_line
 
 
 def _kind(pair: Pair, old: Sequence[str], here: Sequence[str]) -> Kind:
@@ -74,7 +74,7 @@ def _kind(pair: Pair, old: Sequence[str], here: Sequence[str]) -> Kind:
 
 
 def _has_neighbours(pair: Pair, old: Sequence[str], here: Sequence[str]) -> bool:
-    """Whether the next two lines of a text that begins or ends with this one are those beside it in the file."""
+    """Tell whether the next two lines of a text that begins or ends with this one are those beside it in the file."""
     step = 1 if pair.one == 0 else -1
     beside = [(pair.one + step * n, pair.other + step * n) for n in (1, 2)]
     if not all(0 <= i < len(old) and 0 <= j < len(here) for i, j in beside):
@@ -166,25 +166,25 @@ class _Merge:
             return False
         if any(strip(self.new[self.heirs[n]]) != strip(self.old[n]) for n in range(*old) if n in self.heirs):
             return False
-        given = [number for number in range(*new) if number not in invented]
+        added = [number for number in range(*new) if number not in invented]
         known = {twin.start: n for n in range(*old) if (twin := self.twins.get(n)) and twin.kind == "same"}
-        if any(carries(self.old[n], self.here[at], self.new[number]) for at, n in known.items() for number in given):
+        if any(carries(self.old[n], self.here[at], self.new[number]) for at, n in known.items() for number in added):
             return False
         if any(strip(self.old[n]) != strip(self.here[at]) and not self._is_single(at) for at, n in known.items()):
             return False
         unknown = [number for number in range(*here) if number not in known]
         kept: dict[int, int] = {}
         at = 0
-        for number in given:
+        for number in added:
             if at < len(unknown) and strip(self.new[number]) == strip(self.here[unknown[at]]):
                 kept[number] = unknown[at]
                 at += 1
         if at < len(unknown):
             return False
-        return self._change(*here, [self._kept(kept[n], n) if n in kept else self.fitted[n] for n in given])
+        return self._change(*here, [self._kept(kept[n], n) if n in kept else self.fitted[n] for n in added])
 
     def _is_single(self, number: int) -> bool:
-        """Whether no other line of the file here is almost this one."""
+        """Tell whether no other line of the file here is almost this one."""
         return sum(folded(line) == folded(self.here[number]) for line in self.here) == 1
 
     def _kept(self, here: int, new: int) -> str:
@@ -200,22 +200,22 @@ class _Merge:
 
 
 def _adds_up(old: Sequence[str], new: Sequence[str], here: Sequence[str], result: Sequence[str]) -> bool:
-    """Whether each line of words is there as often as it should be: no line doubled, no line lost.
+    """Tell whether each line of words is there as often as it should be: no line doubled, no line lost.
 
     A line that file and old text have alike often is there as often as the new text has it. Of others there are not
     more than file or new text have, and not less.
     """
-    asked, given, there, made = (Counter(_stripped(lines)) for lines in (old, new, here, result))
-    for line in asked.keys() | there.keys():
-        if weight(line) == 1 and asked[line] == there[line] and made[line] != given[line]:
+    before, wanted, there, after = (Counter(_stripped(lines)) for lines in (old, new, here, result))
+    for line in before.keys() | there.keys():
+        if weight(line) == 1 and before[line] == there[line] and after[line] != wanted[line]:
             return False
-        if weight(line) == 1 and not min(given[line], there[line]) <= made[line] <= max(given[line], there[line]):
+        if weight(line) == 1 and not min(wanted[line], there[line]) <= after[line] <= max(wanted[line], there[line]):
             return False
     return True
 
 
-def _stands_alike(one: str, other: str) -> bool:
-    return not strip(one) or indent_of(one) == indent_of(other)
+def _stands_alike(line: str, other: str) -> bool:
+    return not strip(line) or indent_of(line) == indent_of(other)
 
 
 def _stripped(lines: Sequence[str]) -> list[str]:

@@ -28,13 +28,13 @@ _NAME = re.compile(r"\w{4,}")
 
 
 def describe_miss(view: View, wanted: str) -> str:
-    """What was tried, and up to three regions like the wanted text with what differs in them."""
+    """Describe what was tried, and up to three regions like the wanted text with what differs in them."""
     regions = _nearest(view, wanted)
     if not regions:
         return f"oldString is not in the file, and nothing is like it. Tried {TRIED}. Read the file and copy from it."
-    shown = "\n".join(_shown(view, wanted, first, last) for first, last in regions)
+    nearest = "\n".join(_render_region(view, wanted, first, last) for first, last in regions)
     return (
-        f"oldString is not in the file. Tried {TRIED}.\nNearest:\n{shown}\n"
+        f"oldString is not in the file. Tried {TRIED}.\nNearest:\n{nearest}\n"
         "Copy oldString from these lines (without the numbers) and try again."
     )
 
@@ -43,15 +43,15 @@ def describe_collision(view: View, wanted: str, first: int, last: int) -> str:
     """Why a change could not be carried over to the block that is meant."""
     return (
         "oldString is not in the file as given, and the lines that differ are those newString changes, or beside "
-        f"them, so they were left alone.\nNearest:\n{_shown(view, wanted, first, last)}\n"
+        f"them, so they were left alone.\nNearest:\n{_render_region(view, wanted, first, last)}\n"
         "Copy oldString from these lines (without the numbers) and try again."
     )
 
 
 def listed_lines(lines: Sequence[int]) -> str:
     """Line numbers from 1, the first twenty of them."""
-    shown = ", ".join(str(line + 1) for line in lines[:20])
-    return f"{shown} and more" if len(lines) > 20 else shown
+    numbers = ", ".join(str(line + 1) for line in lines[:20])
+    return f"{numbers} and more" if len(lines) > 20 else numbers
 
 
 def _nearest(view: View, wanted: str) -> list[tuple[int, int]]:
@@ -104,7 +104,7 @@ def _like(view: View, wanted: str) -> list[int]:
     return sorted(scored, key=lambda line: -scored[line])[:_REGIONS]
 
 
-def _shown(view: View, wanted: str, first: int, last: int) -> str:
+def _render_region(view: View, wanted: str, first: int, last: int) -> str:
     """The region with line numbers, and below it what differs, line by line."""
     span = view.span(first, last)
     here = [line.removesuffix("\r") for line in view.text[span.start : span.end].split("\n")]
@@ -133,7 +133,7 @@ def _differences(asked: Sequence[str], here: Sequence[str], first: int) -> Itera
 
 
 def _difference(mine: str, its: str) -> str:
-    """Where two lines part, and what each has there."""
+    """Say where two lines part, and what each has there."""
     start = _equal(mine, its)
     end = _equal(mine[start:][::-1], its[start:][::-1])
     old, new = mine[start : len(mine) - end], its[start : len(its) - end]

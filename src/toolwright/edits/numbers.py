@@ -21,12 +21,12 @@ def without_numbers(old: str, new: str) -> Unnumbered | None:
     The numbers of the old text have to follow each other; those of the new one, where lines were added, need not.
     """
     lines = old.removesuffix("\n").split("\n")
-    found = [_NUMBER.match(line) for line in lines]
-    numbers = [int(match[1]) for match in found if match]
+    matches = [_NUMBER.match(line) for line in lines]
+    numbers = [int(match[1]) for match in matches if match]
     if len(numbers) < len(lines) or any(b - a != 1 for a, b in pairwise(numbers)):
         return None
-    given = _stripped(new)
-    return None if given is None else Unnumbered(_stripped(old) or "", given, numbers[0] - 1)
+    unnumbered = _stripped(new)
+    return None if unnumbered is None else Unnumbered(_stripped(old) or "", unnumbered, numbers[0] - 1)
 
 
 def _stripped(text: str) -> str | None:

@@ -86,7 +86,7 @@ def _taken_as_whole(patch: Patch) -> Patch:
 
 
 def _changes(chunks: Sequence[Chunk]) -> bool:
-    """Whether the last of the chunks changes something, and every line of them has its mark."""
+    """Tell whether the last of the chunks changes something, and every line of them has its mark."""
     return bool(chunks) and any(mark != " " for mark, _ in chunks[-1].lines) and not any(one.bare for one in chunks)
 
 

@@ -1,4 +1,4 @@
-"""Where an old text stands, judged by place: the strictest way of looking that finds anything, and all it finds."""
+"""Places of an old text: all that the strictest way of looking finds, if it finds any."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -35,8 +35,8 @@ def find_places(view: View, wanted: str, *, everywhere: bool) -> tuple[str, list
     if not strip(wanted):
         return "exact", []
     for name, strategy in _TOLERANT.items():
-        found = (_settled(view.text, span) for span in strategy(view, wanted))
-        places = _distinct(islice((span for span in found if _is_evident(view.text, span)), most))
+        spans = (_settled(view.text, span) for span in strategy(view, wanted))
+        places = _distinct(islice((span for span in spans if _is_evident(view.text, span)), most))
         if places:
             return name, _apart(places) if everywhere else places
     return "none", []
@@ -73,14 +73,14 @@ def _settled(text: str, span: Span) -> Span:
 
 
 def _is_evident(text: str, span: Span) -> bool:
-    """Whether a tolerant match may be trusted: it is long, or it does not cut a word in two."""
+    """Tell whether a tolerant match may be trusted: it is long, or it does not cut a word in two."""
     if not _joins(text, span.start) and not _joins(text, span.end):
         return True
     return sum(character not in BLANKS for character in text[span.start : span.end]) >= EVIDENT
 
 
 def _joins(text: str, place: int) -> bool:
-    """Whether the characters before and after this place belong to one word."""
+    """Tell whether the characters before and after this place belong to one word."""
     return 0 < place < len(text) and _in_word(text[place - 1]) and _in_word(text[place])
 
 

@@ -46,14 +46,14 @@ def reflowed(old: Sequence[str], new: Sequence[str], here: Sequence[str]) -> Mer
         start, end = places[change.before_start], places[change.before_end]
         if start is None or end is None:
             return None
-        given = fitted[change.after_start : change.after_end]
-        changes.append(Changed(start, end, len(lines), len(lines) + len(given)))
-        lines += given
+        added = fitted[change.after_start : change.after_end]
+        changes.append(Changed(start, end, len(lines), len(lines) + len(added)))
+        lines += added
     return Merged(changes, lines)
 
 
 def _places(mine: Sequence[int], its: Sequence[int]) -> list[int | None]:
-    """Where in the file each line of the old text begins; None where no line does, or blank lines leave it open."""
+    """Return where in the file each old line begins; None if no line begins there, or blank lines leave it open."""
     begins: dict[int, list[int]] = {}
     for number, count in enumerate(its):
         begins.setdefault(count, []).append(number)
@@ -65,7 +65,7 @@ def _places(mine: Sequence[int], its: Sequence[int]) -> list[int | None]:
 
 
 def _breaks(lines: Sequence[str]) -> list[int]:
-    """How many signs stand before each line, and before the end."""
+    """Return how many signs stand before each line, and before the end."""
     return list(accumulate((len(_signs(line)) for line in lines), initial=0))
 
 

@@ -1,4 +1,4 @@
-"""Where the lines stand that an old text remembers wrongly: the one region of the file most of its lines are in."""
+"""The region of a wrongly remembered text: the one part of the file that most of its lines are in."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -31,11 +31,11 @@ class Region(NamedTuple):
     score: float
     """The weight of the lines in it, likest lines by their likeness."""
     exact: frozenset[int]
-    """Which lines of the old text it has as they are."""
+    """The lines of the old text that it has as they are."""
     pairs: frozenset[tuple[int, int]]
     """The same, each with its line of the file."""
     fit: bool
-    """Whether it tells enough and stands together, so that a change can be carried over."""
+    """True if it tells enough and stands together, so that a change can be carried over."""
 
 
 def find_regions(view: View, old: Sequence[str], new: Sequence[str]) -> list[Region]:
@@ -65,18 +65,18 @@ def find_regions(view: View, old: Sequence[str], new: Sequence[str]) -> list[Reg
 
 
 def is_sure(regions: Sequence[Region]) -> bool:
-    """Whether the first region is the one meant: whatever speaks for another speaks for it too, and more does."""
+    """Tell whether the first region is the one meant: whatever speaks for another speaks for it too, and more does."""
     best, *others = regions
     return best.fit and all(other.exact < best.exact and other.score + _MARGIN < best.score for other in others)
 
 
 def apart(regions: Sequence[Region]) -> list[Region]:
     """Those that do not overlap a better one."""
-    found: list[Region] = []
+    kept: list[Region] = []
     for region in regions:
-        if all(region.last < other.first or other.last < region.first for other in found):
-            found.append(region)
-    return found
+        if all(region.last < other.first or other.last < region.first for other in kept):
+            kept.append(region)
+    return kept
 
 
 def widened(view: View, region: Region, old: Sequence[str], new: Sequence[str]) -> tuple[int, int] | None:
@@ -104,18 +104,18 @@ def widened(view: View, region: Region, old: Sequence[str], new: Sequence[str]) 
 def _shared(
     new: Sequence[str], beyond: Sequence[str], around: Sequence[str], old: Sequence[str], own: AbstractSet[str]
 ) -> int | None:
-    """How many of the lines that follow in the file the new text ends with too. Lines of its own are there twice."""
+    """Count the lines that follow in the file and end the new text too. Lines of its own are there twice."""
     for count in range(len(around), 0, -1):
-        given = [strip(line) for line in new[-count:]]
-        if any(given) and given == [strip(line) for line in around[:count]] != [strip(line) for line in old[-count:]]:
-            return count if any(weight(line) == 1 for line in given) else None
+        tail = [strip(line) for line in new[-count:]]
+        if any(tail) and tail == [strip(line) for line in around[:count]] != [strip(line) for line in old[-count:]]:
+            return count if any(weight(line) == 1 for line in tail) else None
     nearby = around[: len(beyond)]
     alike = [pair for pair in align(beyond, nearby) if strip(beyond[pair.one]) not in own]
     return None if any(weight(nearby[pair.other]) == 1 for pair in alike) else 0
 
 
 def is_distinct(view: View, old: Sequence[str], new: Sequence[str]) -> bool:
-    """Whether every part between marks for lines left out that is to be changed stands in the file just once.
+    """Tell whether every part between marks for lines left out that is to be changed stands in the file just once.
 
     A blank line at its ends may be any of those left out.
     """
@@ -170,30 +170,30 @@ def _hits(view: View, old: Sequence[str]) -> set[tuple[int, int]]:
     for number in telling[:_TELLING]:
         if weight(old[number]) < 1 or is_elision(old[number]):
             continue
-        found = []
+        hits_of_line = []
         for line, _ in view.lines_like(strip(old[number])):
-            found.append((line, number))
-            if len(found) > _HITS:
-                found.clear()
+            hits_of_line.append((line, number))
+            if len(hits_of_line) > _HITS:
+                hits_of_line.clear()
                 break
-        hits.update(found or ((line, number) for line in islice(view.lines_folded(folded(old[number])), _HITS)))
+        hits.update(hits_of_line or ((line, number) for line in islice(view.lines_folded(folded(old[number])), _HITS)))
     return hits
 
 
 def _region(view: View, old: Sequence[str], new: Sequence[str], first: int, last: int) -> Region | None:
-    """What of this stretch is the old text, if enough of it is."""
+    """Return the part of this stretch that is the old text, if enough of it is."""
     here = _lines(view, first, last)
     if len(old) * len(here) > CELLS:
         return None
     pairs = [pair for pair in align(old, here) if pair.likeness >= 0.99 or not is_elision(old[pair.one])]
     agreed = {strip(line) for line in new}
     exact = frozenset(pair.one for pair in pairs if _is_evident(pair, here, agreed))
-    told = [number for number, line in enumerate(old) if not is_elision(line)]
-    total = sum(weight(old[n]) for n in told)
+    numbers = [number for number, line in enumerate(old) if not is_elision(line)]
+    total = sum(weight(old[n]) for n in numbers)
     if sum(weight(old[n]) for n in exact) <= _ENOUGH * total + 1e-9:
         return None
-    head = sum(number < pairs[0].one for number in told)
-    tail = sum(number > pairs[-1].one for number in told)
+    head = sum(number < pairs[0].one for number in numbers)
+    tail = sum(number > pairs[-1].one for number in numbers)
     top, bottom = pairs[0].other - head, pairs[-1].other + tail
     evident = sum(len(strip(old[n])) for n in exact) >= _CHARACTERS and top >= 0 and bottom < len(here)
     fit = evident and _is_level(old, here, pairs) and not _are_joined(old, here, top, bottom)
@@ -205,12 +205,12 @@ def _region(view: View, old: Sequence[str], new: Sequence[str], first: int, last
 
 
 def _is_evident(pair: Pair, here: Sequence[str], agreed: set[str]) -> bool:
-    """Whether a line is in the file as the old text has it, or as the new one has it and the old one almost."""
+    """Tell if a line is in the file as the old text has it, or as the new one has it and the old one almost."""
     return pair.likeness > ALMOST or (pair.likeness == ALMOST and strip(here[pair.other]) in agreed)
 
 
 def _is_level(old: Sequence[str], here: Sequence[str], pairs: Sequence[Pair]) -> bool:
-    """Whether the lines remembered stand to each other as in the file; where some are forgotten they may be others."""
+    """Tell if remembered lines stand to each other as in the file; where some are forgotten they may be others."""
     span = pairs[-1].other - pairs[0].other
     if span == pairs[-1].one - pairs[0].one:
         return True
@@ -225,7 +225,7 @@ def _is_level(old: Sequence[str], here: Sequence[str], pairs: Sequence[Pair]) ->
 
 
 def _are_joined(old: Sequence[str], here: Sequence[str], top: int, bottom: int) -> bool:
-    """Whether the old text begins or ends with lines of the file that it has made one."""
+    """Tell whether the old text begins or ends with lines of the file that it has made one."""
     above, below = (words(line) for line in (here[top - 1] if top else "", (*here, "")[bottom + 1]))
     if above and old[0] != here[top] and words(old[0]).startswith(f"{above} "):
         return True

@@ -13,10 +13,10 @@ from toolwright.edits.escapes import resolved
 from toolwright.edits.fitting import (
     Splice,
     are_lines,
-    asked_and_given,
     fitted,
     follow_line_ends,
     lines_of,
+    lines_of_both,
     merged,
     merged_as,
     spliced,
@@ -44,7 +44,7 @@ class Replacement:
 
     text: str
     strategy: str
-    """What the old text was found by: one of the nine strategies, line_numbers, elision or alignment."""
+    """The way the old text was found: one of the nine strategies, line_numbers, elision or alignment."""
     count: int
     head: int
     """Characters before the first change."""
@@ -114,18 +114,22 @@ def _carried_over(view: View, old: str, new: str, *, everywhere: bool, drift: Dr
         return _blank_replaced(view, new, everywhere=everywhere)
     if drift != "refuse" and not everywhere and (parts := splices_of_parts(view, old, new)):
         return _done(view.text, parts, "elision", 1)
-    asked, given = asked_and_given(old, new)
-    if drift != "refuse" and (level := leveled_place(view, asked)):
+    old_lines, new_lines = lines_of_both(old, new)
+    if drift != "refuse" and (level := leveled_place(view, old_lines)):
         place = view.span(*level)
-        splices = merged_as(view.text, place, leveled(asked, given, lines_of(view.text[place.start : place.end])))
+        splices = merged_as(
+            view.text, place, leveled(old_lines, new_lines, lines_of(view.text[place.start : place.end]))
+        )
         if splices:
             return _done(view.text, splices, "alignment", 1)
-    if drift != "refuse" and (lines := reflowed_place(view, asked)):
+    if drift != "refuse" and (lines := reflowed_place(view, old_lines)):
         place = view.span(*lines)
-        splices = merged_as(view.text, place, reflowed(asked, given, lines_of(view.text[place.start : place.end])))
+        splices = merged_as(
+            view.text, place, reflowed(old_lines, new_lines, lines_of(view.text[place.start : place.end]))
+        )
         if splices:
             return _done(view.text, splices, "alignment", 1)
-    regions = find_regions(view, asked, given)
+    regions = find_regions(view, old_lines, new_lines)
     named = [region for region in regions if region.first == line]
     regions = named if len(named) == 1 else regions
     if len(regions) > 1 and not is_sure(regions) and drift != "refuse":
@@ -134,41 +138,45 @@ def _carried_over(view: View, old: str, new: str, *, everywhere: bool, drift: Dr
         raise _ambiguous(places) if len(places) > 1 else ToolError(describe_miss(view, old), "not_found")
     if not regions or not regions[0].fit or drift == "refuse":
         raise ToolError(describe_miss(view, old), "not_found")
-    lines = widened(view, regions[0], asked, given) if is_distinct(view, asked, given) else None
-    splices = _merged(view, lines, asked, given) if lines else None
-    splices = splices or _added(view, (regions[0].first, regions[0].last), asked, given)
+    lines = widened(view, regions[0], old_lines, new_lines) if is_distinct(view, old_lines, new_lines) else None
+    splices = _merged(view, lines, old_lines, new_lines) if lines else None
+    splices = splices or _added(view, (regions[0].first, regions[0].last), old_lines, new_lines)
     if splices is None:
         raise ToolError(describe_collision(view, old, regions[0].first, regions[0].last), "not_found")
-    return _done(view.text, splices, _name(asked, regions[0]), 1)
+    return _done(view.text, splices, _name(old_lines, regions[0]), 1)
 
 
-def _merged(view: View, lines: tuple[int, int], asked: Sequence[str], given: Sequence[str]) -> list[Splice] | None:
+def _merged(
+    view: View, lines: tuple[int, int], old_lines: Sequence[str], new_lines: Sequence[str]
+) -> list[Splice] | None:
     place = view.span(*lines)
     here = lines_of(view.text[place.start : place.end])
-    return merged(view.text, place, asked, given) if is_anchored(view, asked, given, here) else None
+    return merged(view.text, place, old_lines, new_lines) if is_anchored(view, old_lines, new_lines, here) else None
 
 
-def _added(view: View, lines: tuple[int, int], asked: Sequence[str], given: Sequence[str]) -> list[Splice] | None:
-    """What the new text adds to a place whose lines it has all, in their order: then nothing that was not seen goes.
+def _added(
+    view: View, lines: tuple[int, int], old_lines: Sequence[str], new_lines: Sequence[str]
+) -> list[Splice] | None:
+    """Add new lines to a place whose lines the new text has all, in their order: nothing unseen is removed.
 
     None where it has a line beside them too, for then the place may be larger.
     """
     place = view.span(*lines)
-    here, rest = lines_of(view.text[place.start : place.end]), iter(given)
-    if len(here) != len(asked) or not all(line in rest for line in here):
+    here, rest = lines_of(view.text[place.start : place.end]), iter(new_lines)
+    if len(here) != len(old_lines) or not all(line in rest for line in here):
         return None
     above, below = lines_of(view.text[: place.start])[-2:-1], lines_of(view.text[place.end :])[1:2]
-    if any(line.strip() and line in given for line in (*above, *below)):
+    if any(line.strip() and line in new_lines for line in (*above, *below)):
         return None
-    return merged(view.text, place, here, given)
+    return merged(view.text, place, here, new_lines)
 
 
-def _name(asked: Sequence[str], region: Region) -> str:
-    """What a region was found by."""
-    if any(map(is_elision, asked)):
+def _name(old_lines: Sequence[str], region: Region) -> str:
+    """Name the way in which a region was found."""
+    if any(map(is_elision, old_lines)):
         return "elision"
-    if {0, len(asked) - 1} <= region.exact:
-        return "context" if region.last - region.first + 1 == len(asked) else "block_anchor"
+    if {0, len(old_lines) - 1} <= region.exact:
+        return "context" if region.last - region.first + 1 == len(old_lines) else "block_anchor"
     return "alignment"
 
 

@@ -1,4 +1,4 @@
-"""What a patch asks for: its sections, and the chunks of those that change a file, read line by line."""
+"""The sections of a patch, and the chunks of those that change a file, read line by line."""
 
 import re
 from collections.abc import Mapping
@@ -22,14 +22,14 @@ class Chunk:
     header: str = ""
     """A line above the change that tells where it is."""
     line: int | None = None
-    """Where a numbered header says that it is, from 1."""
+    """Line that a numbered header names, from 1."""
     heading: str = ""
-    """What a numbered header says that it is in, as git does; the line may be gone or further up."""
+    """Heading that a numbered header names, as git does; the line may be gone or further up."""
     lines: list[tuple[Mark, str]] = field(default_factory=list)
     unmarked: set[int] = field(default_factory=set)
-    """Which of the lines are blank ones without a mark: context, most likely, or else only there for the eye."""
+    """Blank lines without a mark, by number: context, most likely, or else only there for the eye."""
     bare: set[int] = field(default_factory=set)
-    """Which of the lines are others without a mark: context that was copied without the blank before it."""
+    """Other lines without a mark, by number: context that was copied without the blank before it."""
     at_end: bool = False
     """The change is at the end of the file."""
     unended: set[Mark] = field(default_factory=set)
@@ -56,7 +56,7 @@ class Delete:
 class Update:
     path: str
     target: str | None
-    """Where the file moves to, if it does."""
+    """Path that the file moves to, if it does."""
     chunks: list[Chunk]
 
 
@@ -69,7 +69,7 @@ class Patch:
     dropped: list[int]
     """Lines of the patch, from 1, that have no mark or belong to no section, and so were left out."""
     remarks: list[str] = field(default_factory=list[str])
-    """How the patch was understood where it was not written as it should be."""
+    """Notes on how the patch was understood where it was not written as it should be."""
 
 
 class ChunkReader:

@@ -1,4 +1,4 @@
-"""How like two blocks of lines are, by edit distance, with a bound on the work."""
+"""Likeness of two blocks of lines, by edit distance, with a bound on the work."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ _CELLS_PER_STEP = 64
 
 
 class Effort:
-    """What may still be spent on comparing, in about nanoseconds, counted rather than timed so that it is the same
+    """Work that may still be spent on comparing, in about nanoseconds, counted rather than timed so that it is the same
     on every machine. When it is used up, what was not compared counts as unlike."""
 
     def __init__(self, budget: int = _BUDGET) -> None:

@@ -15,7 +15,7 @@ Strategy = Callable[[View, str], Iterator[Span]]
 _BESIDE = frozenset(BLANKS) - {"\n"}
 
 LIKE_ENOUGH = 0.3
-"""How like the middle of a block must be to the wanted one, where several blocks have the same ends."""
+"""Likeness that the middle of a block needs to the wanted one, where several blocks have the same ends."""
 
 
 def exact(view: View, wanted: str) -> Iterator[Span]:
@@ -184,7 +184,7 @@ def respaced_lines(view: View, wanted: str) -> Iterator[Span]:
 
 
 def fills_lines(text: str, span: Span) -> bool:
-    """Whether nothing but blanks stands beside the span on its first and last line."""
+    """Tell whether nothing but blanks stands beside the span on its first and last line."""
     start, end = span
     while start > 0 and text[start - 1] in _BESIDE:
         start -= 1
@@ -225,7 +225,7 @@ def _blank_lines(view: View) -> Iterator[Span]:
 
 
 class _Part:
-    """Where in the text the words lie that are found in the squeezed text, place after place from left to right.
+    """The words found in the squeezed text, located in the text itself, place after place from left to right.
 
     The words of a line are counted once, however many places there are in it.
     """
@@ -271,7 +271,7 @@ class _Words:
         self.number, self.start = -1, span.start
 
     def start_of(self, number: int) -> int:
-        """Where the word with this number, from 0, begins."""
+        """Return where the word with this number, from 0, begins."""
         if number > self.number:
             self.start = next(islice(self.found, number - self.number - 1, None)).start()
             self.number = number

@@ -37,19 +37,19 @@ def merge_line(old: str, new: str, here: str) -> str | None:
 
 
 def _touch(change: Changed, other: Changed, *, nearly: bool) -> bool:
-    """Whether two changes concern the same tokens, or, nearly, tokens side by side."""
+    """Tell whether two changes concern the same tokens, or, nearly, tokens side by side."""
     if nearly or change[:2] == other[:2]:
         return change.before_start <= other.before_end and other.before_start <= change.before_end
     return change.before_start < other.before_end and other.before_start < change.before_end
 
 
 def _meet(change: Changed, other: Changed, new: Sequence[str]) -> bool:
-    """Whether a change brings blanks where the file has some that the old line lacks."""
-    given = _after(new, change)
-    if other.before_start < other.before_end or not given:
+    """Tell whether a change brings blanks where the file has some that the old line lacks."""
+    added = _after(new, change)
+    if other.before_start < other.before_end or not added:
         return False
     start, end = change.before_start == other.before_start, change.before_end == other.before_start
-    return (start and not strip(given[0])) or (end and not strip(given[-1]))
+    return (start and not strip(added[0])) or (end and not strip(added[-1]))
 
 
 def _before(tokens: Sequence[str], change: Changed) -> Sequence[str]:
@@ -61,21 +61,21 @@ def _after(tokens: Sequence[str], change: Changed) -> Sequence[str]:
 
 
 def carries(old: str, here: str, new: str) -> bool:
-    """Whether a new line has something of the old one that the file does not have."""
+    """Tell whether a new line has something of the old one that the file does not have."""
     return bool((set(_TOKEN.findall(old)) - set(_TOKEN.findall(here))) & set(_TOKEN.findall(new)))
 
 
 def _knows(old: Sequence[str], new: Sequence[str], here: Sequence[str], drift: Sequence[Changed]) -> bool:
-    """Whether the new line has every token of the file that the old one lacks, and none that the file lacks."""
+    """Tell whether the new line has every token of the file that the old one lacks, and none that the file lacks."""
     added = {number for change in drift for number in range(change.after_start, change.after_end)}
-    gone = {number for change in drift for number in range(change.before_start, change.before_end)}
+    removed = {number for change in drift for number in range(change.before_start, change.before_end)}
     lost = {number for change in changed_lines(here, new) for number in range(change.before_start, change.before_end)}
     left = {number for change in changed_lines(old, new) for number in range(change.before_start, change.before_end)}
-    if added & lost or not gone <= left:
+    if added & lost or not removed <= left:
         return False
     # Which of several equal tokens was added or lost is an accident; how many there are is not.
     enough = all(new.count(here[number]) >= here.count(here[number]) for number in added)
-    return enough and all(new.count(old[number]) <= here.count(old[number]) for number in gone)
+    return enough and all(new.count(old[number]) <= here.count(old[number]) for number in removed)
 
 
 def _growth(change: Changed) -> int:

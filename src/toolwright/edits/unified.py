@@ -10,16 +10,16 @@ from toolwright.record import record
 
 _GIT, _OLD, _NEW, _NOTHING = "diff --git ", "--- ", "+++ ", "/dev/null"
 _TRAILER = "-- "
-"""What git writes before its version, at the end of a patch that is sent."""
+"""Line that git writes before its version, at the end of a patch that is sent."""
 
 
 def begins_diff(lines: Sequence[str], at: int) -> bool:
-    """Whether the head of a file in a unified diff begins at this line."""
+    """Tell whether the head of a file in a unified diff begins at this line."""
     return lines[at].startswith(_GIT) or begins_names(lines, at)
 
 
 def begins_names(lines: Sequence[str], at: int) -> bool:
-    """Whether the two names of a file stand there, the old one and the new one."""
+    """Tell whether the two names of a file stand there, the old one and the new one."""
     return lines[at].startswith(_OLD) and at + 1 < len(lines) and lines[at + 1].startswith(_NEW)
 
 
@@ -42,7 +42,7 @@ class _File:
     old: str = ""
     new: str = ""
     git: bool = False
-    made: bool = False
+    created: bool = False
     deleted: bool = False
     renamed: bool = False
     reader: ChunkReader = field(default_factory=ChunkReader)
@@ -77,7 +77,7 @@ class _File:
             case ["rename", "to", *name]:
                 self.renamed, self.new = True, f"b/{_name(' '.join(name))}"
             case ["new", "file", "mode", "100644"]:
-                self.made = True
+                self.created = True
             case ["deleted", "file", "mode", _]:
                 self.deleted = True
             case ["new" | "old", *_] if "mode" in words:
@@ -99,7 +99,7 @@ class _File:
     def section(self) -> Section:
         old, new = self._paths()
         chunks = self.reader.chunks
-        if self.made or self.old == _NOTHING:
+        if self.created or self.old == _NOTHING:
             return Add(path=new, content=_content(chunks, new))
         if self.deleted or self.new == _NOTHING:
             return Delete(path=old)

@@ -70,12 +70,12 @@ class View:
         return unescape(self.text)
 
     def may_have(self, goal: str) -> bool:
-        """Whether the longest of these words occur: a cheap test before the forms above are made."""
+        """Tell whether the longest of these words occur: a cheap test before the forms above are made."""
         longest = sorted(set(goal.split(" ")), key=lambda word: (-len(word), word))[:_TESTED]
         return all(word in self.text for word in longest)
 
     def find_lines(self, stripped: str) -> Iterator[int]:
-        """Where this run of stripped lines begins, as places in `flat`, overlapping ones too."""
+        """Yield where this run of stripped lines begins, as places in `flat`, overlapping ones too."""
         flat, wanted = self.flat, f"\n{stripped}\n"
         at = flat.find(wanted)
         while at >= 0:
@@ -124,7 +124,7 @@ class View:
         return self._marks.line_of(place)
 
     def flat_start(self, line: int) -> int:
-        """Where a line begins in `flat`."""
+        """Return where a line begins in `flat`."""
         return self._marks.flat_start(line)
 
     def span(self, first: int, last: int) -> Span:
@@ -144,12 +144,12 @@ class View:
         return self._words_before[line] == (self._words_before[line - 1] if line else 0)
 
     def begins_line(self, number: int) -> bool:
-        """Whether the word with this number is the first of its line, or comes after the last word of all."""
+        """Tell whether the word with this number is the first of its line, or comes after the last word of all."""
         before = bisect_left(self._words_before, number)
         return number == 0 or self._words_before[before] == number
 
     def source_of_unescaped(self, place: int) -> int:
-        """Where in the text a place of `unescaped` comes from. Each escape made two characters one."""
+        """Return where in the text a place of `unescaped` comes from. Each escape made two characters one."""
         return place + bisect_left(self._escapes, place)
 
     @cached_property
@@ -168,7 +168,7 @@ def unescape(text: str) -> str:
 
 
 def meaning_of(letter: str) -> str:
-    """What a backslash and this letter stand for."""
+    """Return what a backslash and this letter stand for."""
     return _MEANING.get(letter, letter)
 
 

@@ -47,6 +47,6 @@ def _near(edit: _Edit, others: Sequence[_Edit]) -> Sequence[_Edit]:
     return others[first:last]
 
 
-def _meet(one: _Edit, other: _Edit) -> bool:
+def _meet(edit: _Edit, other: _Edit) -> bool:
     """Tell whether two edits overlap or touch; the same edit on both sides is one edit."""
-    return one != other and one.start <= other.end and other.start <= one.end
+    return edit != other and edit.start <= other.end and other.start <= edit.end

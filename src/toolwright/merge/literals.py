@@ -1,4 +1,4 @@
-"""What is added to and taken from the same import or the same list on both sides."""
+"""Imports and lists merged by element: additions and removals of both sides."""
 
 import ast
 import re
@@ -49,14 +49,14 @@ def both(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> lis
         return None
     taken = set(base) - set(theirs)
     result = [one for one in ours if one not in taken]
-    for number, one in enumerate(theirs):
-        if one in result or one in base:
+    for number, element in enumerate(theirs):
+        if element in result or element in base:
             continue
         above = next((other for other in reversed(theirs[:number]) if other in result), None)
         at = 0 if above is None else result.index(above) + 1
         while at < len(result) and result[at] not in base and result[at] not in theirs:
             at += 1
-        result.insert(at, one)
+        result.insert(at, element)
     return result
 
 
@@ -76,8 +76,8 @@ def _names(text: str) -> tuple[str, list[str]] | None:
 
 def _elements(text: str) -> tuple[str, list[str], str] | None:
     """Return the first line of a literal, its elements, one line each, and the rest; None if written otherwise."""
-    found = re.fullmatch(r"(.*?[\[({]\n)((?:[^\n]*,\n)*)([ \t]*[\])}][^\n]*\n)", text, re.DOTALL)
-    if found is None or '"""' in text or "'''" in text:
+    match = re.fullmatch(r"(.*?[\[({]\n)((?:[^\n]*,\n)*)([ \t]*[\])}][^\n]*\n)", text, re.DOTALL)
+    if match is None or '"""' in text or "'''" in text:
         return None
     try:
         body = parsed(text).body
@@ -86,10 +86,10 @@ def _elements(text: str) -> tuple[str, list[str], str] | None:
     value = getattr(body[0], "value", None) if len(body) == 1 else None
     if not isinstance(value, ast.List | ast.Tuple | ast.Set | ast.Dict):
         return None
-    lines = found[2].splitlines(keepends=True)
+    lines = match[2].splitlines(keepends=True)
     parts = value.keys if isinstance(value, ast.Dict) else value.elts
     whole = [part for part in parts if part is not None]
     # One element a line, or its pieces could be torn apart.
     if len(whole) != len(lines) or len({part.lineno for part in whole}) != len(lines):
         return None
-    return found[1], lines, found[3]
+    return match[1], lines, match[3]

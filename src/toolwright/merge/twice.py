@@ -16,22 +16,22 @@ def defined(tree: ast.Module) -> set[str]:
 
 
 def _names(body: Sequence[ast.stmt], above: str) -> Iterator[str]:
-    for one in body:
-        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield above + one.name
-            if isinstance(one, ast.ClassDef):
-                yield from _names(one.body, f"{above}{one.name}.")
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield above + statement.name
+            if isinstance(statement, ast.ClassDef):
+                yield from _names(statement.body, f"{above}{statement.name}.")
 
 
 def _twice(body: Sequence[ast.stmt], above: str) -> Iterator[str]:
     definitions = [one for one in body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
     counts = Counter(one.name for one in definitions if not _may_repeat(one))
     yield from (above + name for name, count in counts.items() if count > 1)
-    for one in definitions:
-        if isinstance(one, ast.ClassDef):
-            yield from _twice(one.body, f"{above}{one.name}.")
+    for definition in definitions:
+        if isinstance(definition, ast.ClassDef):
+            yield from _twice(definition.body, f"{above}{definition.name}.")
 
 
-def _may_repeat(one: ast.stmt) -> bool:
+def _may_repeat(definition: ast.stmt) -> bool:
     """Tell whether a definition is one of several on purpose: overloads, setters, registered functions."""
-    return bool(getattr(one, "decorator_list", ()))
+    return bool(getattr(definition, "decorator_list", ()))
