@@ -1,4 +1,4 @@
-"""What both clients share: where a server is, what goes wrong with it, and its answers read into our records."""
+"""Addresses, errors and records that both clients share: servers reached, their answers read into our records."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ class ServerError(ToolwrightError):
 
 
 class RequestRefused(ServerError, UsageError):
-    """What was asked for cannot be done as it was asked."""
+    """Refusal of a request that cannot be done as it was asked."""
 
 
 class NoAnswer(ServerError):
@@ -36,7 +36,7 @@ class ServerGone(ToolwrightError):
 
 @record(frozen=True, slots=True, kw_only=True)
 class ServerAddress:
-    """Where a server is, and what it wants to see."""
+    """Address of a server, and the headers and key that it wants to see."""
 
     url: str
     headers: Mapping[str, str]
@@ -66,10 +66,10 @@ class ServerAddress:
 
 def _known_token(url: str, environment: Mapping[str, str]) -> tuple[str, str]:
     """User and token, as far as they are known."""
-    given = environment.get("TOOLWRIGHT_SERVER_PASSWORD") or environment.get("OPENCODE_SERVER_PASSWORD")
+    password = environment.get("TOOLWRIGHT_SERVER_PASSWORD") or environment.get("OPENCODE_SERVER_PASSWORD")
     port = _port_here(url)
-    if given or not port:
-        return "", given or ""
+    if password or not port:
+        return "", password or ""
     from toolwright.app.server_secret import find_token
 
     return find_token(environment, port)
@@ -116,7 +116,7 @@ def answer_of(status: int, content: bytes) -> Any:
 
 @contextmanager
 def understood() -> Iterator[None]:
-    """What is read from an answer. One that does not hold what it should is a ServerError: it is no server of ours."""
+    """Read an answer within; one that does not hold what it should is a ServerError: it is no server of ours."""
     try:
         yield
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
@@ -134,8 +134,8 @@ def rows(value: Any) -> list[Any]:
 
 @understood()
 def session_of(value: Any) -> SessionInfo:
-    found: SessionInfo = from_json(SessionInfo, value)
-    return found
+    session: SessionInfo = from_json(SessionInfo, value)
+    return session
 
 
 @understood()
@@ -189,5 +189,5 @@ def file_parts(files: Sequence[str]) -> list[Json]:
 
 
 def _kind_of(url: str) -> str:
-    """What a `data:` address says of itself."""
+    """Return the media type that a `data:` address names."""
     return url[len("data:") :].partition(",")[0].partition(";")[0] if url.startswith("data:") else "text/plain"

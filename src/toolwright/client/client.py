@@ -68,13 +68,13 @@ class Client:
 
     def find_secret(self) -> bool:
         """Look up the secret of a server on this machine once more, since one that was started anew has another."""
-        found = ServerAddress.of(self.address, directory=self._directory, environment=self._environment)
-        if "authorization" not in found.headers or found.headers["authorization"] == self._http.headers.get(
+        address = ServerAddress.of(self.address, directory=self._directory, environment=self._environment)
+        if "authorization" not in address.headers or address.headers["authorization"] == self._http.headers.get(
             "authorization"
         ):
             return False
-        self._http.base_url = httpx2.URL(found.url)
-        self._http.headers.update(found.headers)
+        self._http.base_url = httpx2.URL(address.url)
+        self._http.headers.update(address.headers)
         return True
 
     async def _keep_secret(self, request: httpx2.Request) -> None:
@@ -90,15 +90,15 @@ class Client:
             if answer.status_code == 401 and self.find_secret():
                 answer = await self._http.request(method, path, params=query or None, json=body)
         except httpx2.TransportError as error:
-            raise self._gone(error) from error
+            raise self._server_gone(error) from error
         return answer_of(answer.status_code, answer.content)
 
-    def _gone(self, error: httpx2.TransportError) -> ServerGone:
+    def _server_gone(self, error: httpx2.TransportError) -> ServerGone:
         why = str(error) or type(error).__name__
         return ServerGone(f"{self.address} does not answer: {why}. Is the server still running there?")
 
     async def events(self, *, deltas: bool = False) -> AsyncIterator[Json]:
-        """What happens from now on, as `{type, properties}`; texts that grow in pieces if `deltas` are wanted."""
+        """Yield each event from now on, as `{type, properties}`; texts that grow in pieces if `deltas` are wanted."""
         async for event in self.server_events(deltas=deltas):
             if (payload := payload_of(event.data)) is not None:
                 yield payload
@@ -120,13 +120,13 @@ class Client:
                     for event in reader.feed(chunk):
                         yield event
         except httpx2.TransportError as error:
-            raise self._gone(error) from error
+            raise self._server_gone(error) from error
 
     # Sessions.
 
     async def sessions(self, *, search: str = "", limit: int = 100) -> list[SessionInfo]:
-        found = await self.send("GET", "/session", search=search, limit=str(limit))
-        return [session_of(one) for one in rows(found)]
+        answer = await self.send("GET", "/session", search=search, limit=str(limit))
+        return [session_of(one) for one in rows(answer)]
 
     def open_session(self, id: str = "", *, agent: str = "") -> "ClientSession":  # noqa: A002 - as everywhere
         """A session to prompt and to follow, new or an earlier one: `async with client.open_session() as session`."""
@@ -150,8 +150,8 @@ class Client:
 
     async def messages(self, session_id: str, *, limit: int = 0) -> list[Message]:
         query = {"limit": str(limit)} if limit else {}
-        found = await self.send("GET", f"/session/{session_id}/message", None, **query)
-        return [message_of(one) for one in rows(found)]
+        answer = await self.send("GET", f"/session/{session_id}/message", None, **query)
+        return [message_of(one) for one in rows(answer)]
 
     async def prompt(
         self,
@@ -225,8 +225,8 @@ class Client:
         else:
             patterns = None if reply.patterns is None else list(reply.patterns)
             arguments = None if reply.arguments is None else dict(reply.arguments)
-            said = {"message": reply.message, "scope": reply.scope, "patterns": patterns, "arguments": arguments}
-            body = {"reply": reply.kind} | {name: one for name, one in said.items() if one not in (None, "")}
+            optional = {"message": reply.message, "scope": reply.scope, "patterns": patterns, "arguments": arguments}
+            body = {"reply": reply.kind} | {name: one for name, one in optional.items() if one not in (None, "")}
             await self.send("POST", f"/permission/{question.id}/reply", body)
 
     async def answer(self, request_id: str, answers: Sequence[Sequence[str]]) -> None:

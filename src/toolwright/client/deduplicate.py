@@ -1,4 +1,4 @@
-"""What has been told of the sessions that are under way, so that everything is told once, whatever the stream does.
+"""Events of the sessions under way deduplicated, so that everything is told once, whatever the stream does.
 
 Servers tell of a text that grows in three ways: in pieces, whole each time, or whole with the piece. After a broken
 connection the beginning may come again, or the middle may be missing. What leaves here is always the same: the part
@@ -44,14 +44,14 @@ class Telling:
         return tuple(self._busy)
 
     def take(self, event: Event) -> Iterator[Event]:
-        """What is to be told of an event; nothing if it was told before."""
+        """Yield what is to be told of an event; nothing if it was told before."""
         match event:
             case MessageUpdated(info=info):
-                yield from self._info(info)
+                yield from self._take_info(info)
             case PartUpdated(part=TextPart() | ReasoningPart() as part) if self._is_answer(part):
-                yield from self._text(part)
+                yield from self._take_text(part)
             case PartUpdated(part=part):
-                yield from self._part(part)
+                yield from self._take_part(part)
             case PartDelta(part_id=part_id, delta=delta):
                 known = self._parts.get(part_id)
                 if isinstance(known, Text):
@@ -86,7 +86,7 @@ class Telling:
                 self._parts |= message.parts
 
     def catch_up(self, session_id: str, messages: Sequence[Message], *, at_work: bool) -> Iterator[Event]:
-        """What has become of a session while nothing was heard of it."""
+        """Yield what has become of a session while nothing was heard of it."""
         since = self.last.get(session_id, "")
         for message in messages:
             if message.info.id > since or message.info.id in self._infos:
@@ -99,10 +99,10 @@ class Telling:
 
     def withdrawn(self, waiting: Iterable[str]) -> Iterator[Event]:
         """The questions that were answered or given up while nothing was heard."""
-        for gone in [one for one in self.open if one not in set(waiting)]:
-            yield PermissionReplied(session_id=self.open.pop(gone), request_id=gone, reply="reject")
+        for question_id in [one for one in self.open if one not in set(waiting)]:
+            yield PermissionReplied(session_id=self.open.pop(question_id), request_id=question_id, reply="reject")
 
-    def _info(self, info: Info) -> Iterator[Event]:
+    def _take_info(self, info: Info) -> Iterator[Event]:
         self.last[info.session_id] = max(info.id, self.last.get(info.session_id, ""))
         if self._infos.get(info.id) != info:
             self._infos[info.id] = info
@@ -112,28 +112,28 @@ class Telling:
         """Only what an agent writes grows; a user's words come whole."""
         return isinstance(self._infos.get(part.message_id), Assistant)
 
-    def _part(self, part: Part) -> Iterator[Event]:
+    def _take_part(self, part: Part) -> Iterator[Event]:
         if self._parts.get(part.id) != part:
             self._parts[part.id] = part
             yield PartUpdated(part=part)
 
-    def _text(self, part: Text) -> Iterator[Event]:
-        told = self._parts.get(part.id)
-        if isinstance(told, Text) and _is_complete(told):
+    def _take_text(self, part: Text) -> Iterator[Event]:
+        reported = self._parts.get(part.id)
+        if isinstance(reported, Text) and _is_complete(reported):
             return
-        if not isinstance(told, Text):
-            told = _begun(part)
-            yield PartUpdated(part=told)
-        if len(part.text) > len(told.text) and part.text.startswith(told.text):
+        if not isinstance(reported, Text):
+            reported = _begun(part)
+            yield PartUpdated(part=reported)
+        if len(part.text) > len(reported.text) and part.text.startswith(reported.text):
             yield PartDelta(
                 session_id=part.session_id,
                 message_id=part.message_id,
                 part_id=part.id,
                 field="text",
-                delta=part.text[len(told.text) :],
+                delta=part.text[len(reported.text) :],
             )
-            told = replace(part, text=part.text)
-        self._parts[part.id] = told
+            reported = replace(part, text=part.text)
+        self._parts[part.id] = reported
         if _is_complete(part):
             self._parts[part.id] = part
             yield PartUpdated(part=part)

@@ -1,4 +1,4 @@
-"""What a server tells of, read into the records that the program itself publishes."""
+"""Events of a server, read into the records that the program itself publishes."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ _KINDS: dict[str, type[Event]] = {
 
 
 def payload_of(data: str) -> Json | None:
-    """What one event of a stream says, `{type, properties}`; None for what is nothing of the kind."""
+    """Return the content of one event of a stream, `{type, properties}`; None for what is nothing of the kind."""
     try:
         payload: Any = read_json(data)
     except ValueError:

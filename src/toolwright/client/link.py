@@ -18,7 +18,7 @@ SILENCE = 90.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 """Seconds before the connection is tried again; each time twice as long."""
 _ANEW = ("server.instance.disposed", "global.disposed")
-"""What a server says when it no longer knows what it has told."""
+"""Notice of a server that no longer knows what it has told."""
 
 
 class Link:

@@ -1,4 +1,4 @@
-"""What a server answers, read into the records that surfaces work with."""
+"""Answers of a server, read into the records that surfaces work with."""
 
 import base64
 from collections.abc import Iterable, Sequence
@@ -119,7 +119,7 @@ def decided(value: Json) -> CallDecision:
 
 @understood()
 def result_of(last: Message, messages: Iterable[Message], changes: Sequence[Json]) -> TurnResult:
-    """What a turn came to, from its last message, all messages of the session and the files that were changed."""
+    """Sum up a turn from its last message, all messages of the session and the files that were changed."""
     parent = last.info.parent_id if isinstance(last.info, Assistant) else last.info.id
     turn = [one for one in messages if isinstance(one.info, Assistant) and one.info.parent_id == parent]
     changed = tuple(map(_change, changes))

@@ -70,8 +70,8 @@ class RemoteProject:
         try:
             health = await client.send("GET", "/global/health")
             folder = Path((await client.send("GET", "/path"))["directory"])
-            made = cls(client, folder, ours="toolwright" in str(health["version"]))
-            await made._link.open()
+            project = cls(client, folder, ours="toolwright" in str(health["version"]))
+            await project._link.open()
         except (KeyError, TypeError) as error:
             await client.close()
             raise UsageError(
@@ -80,7 +80,7 @@ class RemoteProject:
         except BaseException:
             await client.close()
             raise
-        return made
+        return project
 
     async def close(self) -> None:
         await self._link.close()
@@ -117,14 +117,14 @@ class RemoteProject:
         return await self.client.session(session_id)
 
     async def sessions(self, limit: int, *, below: bool = False) -> list[SessionInfo]:
-        found = await self.client.send("GET", "/session", None, roots="false" if below else "true", limit=str(limit))
-        return [session_of(one) for one in found if below or not one.get("parentID")]
+        infos = await self.client.send("GET", "/session", None, roots="false" if below else "true", limit=str(limit))
+        return [session_of(one) for one in infos if below or not one.get("parentID")]
 
     async def search(self, words: str) -> list[Hit]:
         if not self._ours:
             return []
-        found = await self.client.send("GET", "/tw/search", None, words=words)
-        return [from_json(Hit, one) for one in found]
+        hits = await self.client.send("GET", "/tw/search", None, words=words)
+        return [from_json(Hit, one) for one in hits]
 
     async def delete(self, session_id: str) -> None:
         await self.client.delete_session(session_id)
@@ -164,20 +164,20 @@ class RemoteProject:
 
     async def todos(self, session_id: str) -> list[Todo]:
         asking = self.client.send("GET", f"/session/{session_id}/todo")
-        found = await self._last_known(f"todos {session_id}", asking)
-        return [todo_of(number, one) for number, one in enumerate(found)]
+        todos = await self._last_known(f"todos {session_id}", asking)
+        return [todo_of(number, one) for number, one in enumerate(todos)]
 
     async def jobs(self, session_id: str) -> list[tuple[str, str]]:
-        found = await self.client.send("GET", f"/tw/session/{session_id}/jobs") if self._ours else []
-        return [(one["name"], one["command"]) for one in found]
+        jobs = await self.client.send("GET", f"/tw/session/{session_id}/jobs") if self._ours else []
+        return [(one["name"], one["command"]) for one in jobs]
 
     async def background(self, session_id: str) -> list[AgentAtWork]:
-        found = await self.client.send("GET", f"/tw/session/{session_id}/agents") if self._ours else []
-        return [AgentAtWork(**one) for one in found]
+        agents = await self.client.send("GET", f"/tw/session/{session_id}/agents") if self._ours else []
+        return [AgentAtWork(**one) for one in agents]
 
     async def loops(self, session_id: str) -> list[LoopView]:
-        found = await self.client.send("GET", f"/tw/session/{session_id}/loops") if self._ours else []
-        return [LoopView(**one) for one in found]
+        loops = await self.client.send("GET", f"/tw/session/{session_id}/loops") if self._ours else []
+        return [LoopView(**one) for one in loops]
 
     async def begin_loop(self, session_id: str, prompt: Prompt, plan: "Plan") -> LoopView:
         if not self._ours:
@@ -239,9 +239,9 @@ class RemoteProject:
     # Questions.
 
     async def questions(self) -> list[Question]:
-        found = [("permission.asked", one) for one in await self.client.send("GET", "/permission")]
-        found += [("question.asked", one) for one in await self.client.send("GET", "/question")]
-        read = (question_of({"type": kind, "properties": one}) for kind, one in found)
+        open_questions = [("permission.asked", one) for one in await self.client.send("GET", "/permission")]
+        open_questions += [("question.asked", one) for one in await self.client.send("GET", "/question")]
+        read = (question_of({"type": kind, "properties": one}) for kind, one in open_questions)
         return [await self._with_call(one) for one in read if one is not None]
 
     async def _with_call(self, question: Question) -> Question:
@@ -267,15 +267,15 @@ class RemoteProject:
     async def explained(self, question: Question) -> list[str]:
         if not self._ours:
             return [_OTHERS.format("does not say which rules it asks by")]
-        found = await self.client.send("GET", "/tw/permission/explain", None, request=question.id)
-        return _why(found)
+        explanation = await self.client.send("GET", "/tw/permission/explain", None, request=question.id)
+        return _why(explanation)
 
     async def tried(self, question: Question, patterns: Sequence[str]) -> RuleTrial:
         if not self._ours:
             return RuleTrial(settles=False, reason="this server stores only the rules that it offers")
         body: Json = {"patterns": list(patterns)}
-        found = await self.client.send("POST", f"/tw/permission/{question.id}/try", body)
-        return RuleTrial(settles=found["settles"], reason=found["reason"], earlier=tuple(found["earlier"]))
+        trial = await self.client.send("POST", f"/tw/permission/{question.id}/try", body)
+        return RuleTrial(settles=trial["settles"], reason=trial["reason"], earlier=tuple(trial["earlier"]))
 
     # Changes.
 
@@ -304,8 +304,8 @@ class RemoteProject:
 
     async def redo(self, session_id: str) -> list[FileUndo]:
         if self._ours:
-            found = await self.client.send("POST", f"/tw/session/{session_id}/unrevert", {"contents": True})
-            return [undo_of(one) for one in found["files"]]
+            answer = await self.client.send("POST", f"/tw/session/{session_id}/unrevert", {"contents": True})
+            return [undo_of(one) for one in answer["files"]]
         if (await self.client.session(session_id)).revert is None:
             raise UsageError("Nothing was undone in this session.")
         await self.client.unrevert(session_id)
@@ -315,10 +315,10 @@ class RemoteProject:
         body: Json = {"turn": selection.turn, "call": selection.call, "file": selection.file, "preview": preview}
         body |= {"hunks": list(selection.hunks), "contents": True}
         try:
-            found = await self.client.send("POST", f"/tw/session/{session_id}/revert", body)
+            answer = await self.client.send("POST", f"/tw/session/{session_id}/revert", body)
         except ServerError as error:
             raise NothingToUndo(str(error)) if error.name == NothingToUndo.__name__ else error from error
-        return [undo_of(one) for one in found["files"]]
+        return [undo_of(one) for one in answer["files"]]
 
     async def _changed(self, session_id: str, turn: str) -> list[FileUndo]:
         return [undo_of_change(one, str(self.directory)) for one in await self.client.diff(session_id, turn)]
@@ -332,28 +332,28 @@ class RemoteProject:
         return [one.name for one in await self._agents() if one.mode != "primary"]
 
     async def _agents(self) -> list[Agent]:
-        found = [agent_of(one) for one in await self.client.send("GET", "/agent")]
-        return [one for one in found if not one.hidden]
+        agents = [agent_of(one) for one in await self.client.send("GET", "/agent")]
+        return [one for one in agents if not one.hidden]
 
     async def models(self) -> list[str]:
         return list(await self._known_models())
 
     async def model_choices(self) -> list[ModelChoice]:
-        found = await self.client.send("GET", "/provider")
-        ready = set(found.get("connected", ()))
-        models = [(one["id"], name, model) for one in found["all"] for name, model in one["models"].items()]
+        answer = await self.client.send("GET", "/provider")
+        ready = set(answer.get("connected", ()))
+        models = [(one["id"], name, model) for one in answer["all"] for name, model in one["models"].items()]
         return [_choice(f"{provider}/{name}", model, provider in ready) for provider, name, model in models]
 
     async def recent_models(self) -> list[str]:
         return []
 
     async def remember_model(self, name: str) -> None:
-        """Which models were chosen is remembered by who runs the server."""
+        """Do nothing: chosen models are remembered by the server's user."""
 
     async def providers(self) -> list[ProviderChoice]:
-        found = await self.client.send("GET", "/provider")
-        ready = set(found.get("connected", ()))
-        return [ProviderChoice(id=one["id"], name=one["name"], ready=one["id"] in ready) for one in found["all"]]
+        answer = await self.client.send("GET", "/provider")
+        ready = set(answer.get("connected", ()))
+        return [ProviderChoice(id=one["id"], name=one["name"], ready=one["id"] in ready) for one in answer["all"]]
 
     async def store_key(self, provider: str, key: str) -> None:
         from toolwright.config.auth import checked_key
@@ -374,8 +374,8 @@ class RemoteProject:
     async def _known_models(self) -> dict[str, Json]:
         """The models by their full names. Read once: the list is long, and changes when a server is set up anew."""
         if self._models is None:
-            found = await self.client.send("GET", "/provider")
-            every = ((one["id"], name, model) for one in found["all"] for name, model in one["models"].items())
+            answer = await self.client.send("GET", "/provider")
+            every = ((one["id"], name, model) for one in answer["all"] for name, model in one["models"].items())
             self._models = {f"{provider}/{name}": model for provider, name, model in every}
         return self._models
 
@@ -383,12 +383,12 @@ class RemoteProject:
         return list((await self._known_models()).get(model, {}).get("variants") or ())
 
     async def files(self, words: str) -> list[str]:
-        found: list[str] = await self.client.send("GET", "/find/file", None, query=words, dirs="false")
-        return found
+        paths: list[str] = await self.client.send("GET", "/find/file", None, query=words, dirs="false")
+        return paths
 
     async def usable_models(self) -> UsableModels:
-        found = await self.client.send("GET", "/config/providers")
-        return UsableModels(keys=tuple(f"{provider}/{model}" for provider, model in found["default"].items()))
+        answer = await self.client.send("GET", "/config/providers")
+        return UsableModels(keys=tuple(f"{provider}/{model}" for provider, model in answer["default"].items()))
 
     async def model_of(self, agent: str, session_id: str = "") -> str:
         return await self._last_known(f"model {agent} {session_id}", self._model_of(agent, session_id))
@@ -405,14 +405,14 @@ class RemoteProject:
         return chosen or next(iter((await self.usable_models()).keys if not self._ours else ()), "")
 
     async def _last_known(self, what: str, asking: Coroutine[Any, Any, T]) -> T:
-        """What stands at the edges of a screen stays there while the server does not answer."""
+        """Return what was last known while the server does not answer: edges of a screen keep what they show."""
         try:
-            self._known[what] = found = await asking
+            self._known[what] = answer = await asking
         except ServerGone:
             if what not in self._known:
                 raise
-            found = self._known[what]
-        return found
+            answer = self._known[what]
+        return answer
 
     async def commands(self) -> list[Command]:
         return [command_of(one) for one in await self.client.send("GET", "/command")]
@@ -420,27 +420,27 @@ class RemoteProject:
     async def tools(self, agent: str) -> list[tuple[str, str]]:
         provider, _, name = (await self.model_of(agent)).partition("/")
         query = {"provider": provider, "model": name, "agent": agent}
-        found = await self.client.send("GET", "/experimental/tool", None, **query)
-        return [(one["id"], first_sentence(one["description"])) for one in found]
+        tools = await self.client.send("GET", "/experimental/tool", None, **query)
+        return [(one["id"], first_sentence(one["description"])) for one in tools]
 
     async def approvals(self) -> list[tuple[str, str, str]]:
-        found = await self.client.send("GET", "/tw/approvals") if self._ours else []
-        return [(one["scope"], one["permission"], one["pattern"]) for one in found]
+        approvals = await self.client.send("GET", "/tw/approvals") if self._ours else []
+        return [(one["scope"], one["permission"], one["pattern"]) for one in approvals]
 
     async def explain(self, tool: str, argument: str, agent: str) -> list[str]:
         if not self._ours:
             return [_OTHERS.format("does not say what a call would need")]
         query = {"tool": tool, "argument": argument, "agent": agent}
-        found = await self.client.send("GET", "/tw/permission/explain", None, **query)
-        return _why(found) or [f"{tool} needs no permission for this."]
+        explanation = await self.client.send("GET", "/tw/permission/explain", None, **query)
+        return _why(explanation) or [f"{tool} needs no permission for this."]
 
     async def programs(self) -> list[tuple[str, str, str]]:
         servers = await self.client.send("GET", "/mcp")
-        found = [("MCP", name, str(one.get("error") or one.get("status"))) for name, one in servers.items()]
-        found += (("LSP", one["name"], one["status"]) for one in await self.client.send("GET", "/lsp"))
-        for one in await self.client.send("GET", "/formatter"):
-            found.append(("formatter", one["name"], "on" if one.get("enabled") else "off"))
-        return found
+        programs = [("MCP", name, str(one.get("error") or one.get("status"))) for name, one in servers.items()]
+        programs += (("LSP", one["name"], one["status"]) for one in await self.client.send("GET", "/lsp"))
+        for formatter in await self.client.send("GET", "/formatter"):
+            programs.append(("formatter", formatter["name"], "on" if formatter.get("enabled") else "off"))
+        return programs
 
 
 def _choice(name: str, model: Json, ready: bool) -> ModelChoice:
@@ -462,7 +462,7 @@ def _choice(name: str, model: Json, ready: bool) -> ModelChoice:
 
 
 def _files(prompt: Prompt) -> Json:
-    """What goes along, as a server is given it that cannot see our files."""
+    """Return the attached files in a form for a server that cannot see our files."""
     urls = [one.url for one in prompt.files]
     return {"files": [data_url(Path(unquote(urlsplit(one).path))) if one.startswith("file:") else one for one in urls]}
 
@@ -475,5 +475,5 @@ def _commands_of(goal: Goal) -> str:
     return command
 
 
-def _why(found: Json) -> list[str]:
-    return [line for one in found["requests"] for line in one["why"]]
+def _why(explanation: Json) -> list[str]:
+    return [line for one in explanation["requests"] for line in one["why"]]

@@ -83,22 +83,22 @@ class ClientSession(Prompting):
 
     async def call(self, tool: str, /, *misplaced: Never, **arguments: Any) -> Result:
         """Call a tool on the server as the session's agent. Questions are put to whoever answers there."""
-        given = as_arguments(tool, misplaced, arguments)
-        answer = await self._entered()[1].send_call(self.id, "call", {"tool": tool, "arguments": given})
+        values = as_arguments(tool, misplaced, arguments)
+        answer = await self._entered()[1].send_call(self.id, "call", {"tool": tool, "arguments": values})
         return called(answer)
 
     async def decide(self, tool: str, /, **arguments: Any) -> CallDecision:
         """Return what the rules there make of a call. Nothing of it is done and nobody is asked."""
-        given = as_arguments(tool, (), arguments)
-        return decided(await self._entered()[1].send_call(self.id, "decide", {"tool": tool, "arguments": given}))
+        values = as_arguments(tool, (), arguments)
+        return decided(await self._entered()[1].send_call(self.id, "decide", {"tool": tool, "arguments": values}))
 
     async def permit(self, rules: "Sequence[Rule] | Mapping[str, Any] | str") -> None:
         """Give the session rules of its own, in place of those it has from here; they hold from the next call on."""
-        told = [
+        plain_rules = [
             {"permission": one.permission, "pattern": one.pattern, "action": one.action} for one in given_rules(rules)
         ]
         self._entered()
-        await self.client.send("PATCH", f"/session/{self.id}", {"permission": told})
+        await self.client.send("PATCH", f"/session/{self.id}", {"permission": plain_rules})
 
     async def reply(self, question_id: str, said: Reply | str) -> None:
         """Answer a question that was asked in a stream of this session."""

@@ -42,7 +42,7 @@ class RemoteTurns:
                     raise ToolwrightError(self._link.failures.pop(session_id, str(error))) from error
                 except ServerGone:
                     self._link.tell_loss(session_id)
-                    last = await self._found(session_id, before, stop)
+                    last = await self._outcome_after_break(session_id, before, stop)
         finally:
             self._given_up.pop(session_id, None)
 
@@ -64,12 +64,12 @@ class RemoteTurns:
         name, rest = (command.name, command.text) if command else name_and_rest(text)
         # Ours finds a command in a text by itself; others want to be told.
         if command or (name and not self._ours and name in await self._commands()):
-            told = {key: value for key, value in chosen.items() if key not in ("system", "tools", "until")}
-            return await self._client.command(session_id, name, rest, **told)
+            options = {key: value for key, value in chosen.items() if key not in ("system", "tools", "until")}
+            return await self._client.command(session_id, name, rest, **options)
         return await self._client.prompt(session_id, text, **chosen)
 
-    async def _found(self, session_id: str, before: str | None, stop: asyncio.Event) -> Message | None:
-        """What has become of a prompt whose connection broke: its last message; None if it never arrived."""
+    async def _outcome_after_break(self, session_id: str, before: str | None, stop: asyncio.Event) -> Message | None:
+        """Return the last message of a prompt whose connection broke; None if the prompt never arrived."""
         while True:
             await self._or_stopped(self._link.back(), stop)
             if before is None:
