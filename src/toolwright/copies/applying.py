@@ -30,15 +30,17 @@ _RUNS = 0o111
 
 async def changes_between(repository: Repository, before: str, after: str, project: Tree) -> list[Change]:
     """Return what turns one tree into another, as changes of a project that is still the first of them."""
-    found = [one for one in await differences(repository, before, after) if NESTED not in _modes(one.before, one.after)]
-    held = await contents(repository, (entry.blob for one in found for entry in (one.before, one.after) if entry))
+    changed = [
+        one for one in await differences(repository, before, after) if NESTED not in _modes(one.before, one.after)
+    ]
+    held = await contents(repository, (entry.blob for one in changed for entry in (one.before, one.after) if entry))
     changes = list[Change]()
-    for one in found:
-        if one.kind == "moved":
-            changes.append(_change(project, one.source, one.before, None, held))
-            changes.append(_change(project, one.path, None, one.after, held))
+    for difference in changed:
+        if difference.kind == "moved":
+            changes.append(_change(project, difference.source, difference.before, None, held))
+            changes.append(_change(project, difference.path, None, difference.after, held))
         else:
-            changes.append(_change(project, one.path, one.before, one.after, held))
+            changes.append(_change(project, difference.path, difference.before, difference.after, held))
     return changes
 
 
@@ -48,7 +50,7 @@ Put = Callable[[Sequence[str], Sequence[Change]], Awaitable[Result]]
 
 async def write_merge(ctx: ToolContext, copies: Sequence[str], changes: Sequence[Change]) -> Result:
     """Write a merge as a part of a call: rules judge each file, and a person is asked where they ask."""
-    diff = "".join(unified(one.place.relative, _text(one.before), _text(one.after)) for one in changes)
+    diff = "".join(unified(one.place.relative, _decode(one.before), _decode(one.after)) for one in changes)
     patterns = tuple(one.place.pattern for one in changes)
     named = ", ".join(one.place.relative for one in changes)
     title = f"merge {', '.join(copies)}: {named}"
@@ -57,8 +59,8 @@ async def write_merge(ctx: ToolContext, copies: Sequence[str], changes: Sequence
     files = ctx.use(Files)
     with mended_at_once(files.data):
         await files.commit(changes, session_id=ctx.session_id, call_id=ctx.call_id)
-    told = f"Merged {', '.join(copies)}: {len(changes)} {'file' if len(changes) == 1 else 'files'}."
-    return Result(told, title=", ".join(copies), metadata={"diff": diff})
+    summary = f"Merged {', '.join(copies)}: {len(changes)} {'file' if len(changes) == 1 else 'files'}."
+    return Result(summary, title=", ".join(copies), metadata={"diff": diff})
 
 
 @record(slots=True)
@@ -66,7 +68,7 @@ class MergeCall:
     """The call that writes a merge, in a session of its own as all that was wished there."""
 
     session: str = ""
-    """Where it was made."""
+    """The session that made it."""
     _changes: Sequence[Change] = ()
 
     def tool(self) -> Tool:
@@ -158,7 +160,7 @@ def _modes(*entries: Entry | None) -> set[str]:
     return {entry.mode for entry in entries if entry}
 
 
-def _text(body: Body) -> str:
+def _decode(body: Body) -> str:
     if isinstance(body, Link):
         return f"link to {body.target}\n"
     if body is None or b"\0" in body:

@@ -28,7 +28,7 @@ class Attempt:
     problem: str = ""
     """Why it came to nothing."""
     check: str = ""
-    """What the check says against it."""
+    """Output of the check where it does not hold."""
     files: Sequence[str] = ()
 
     @property
@@ -57,9 +57,9 @@ async def attempts(
 
 async def drop_others(workspace: Workspace, tried: Sequence[Attempt], best: Attempt | None) -> None:
     """Remove the copies of all attempts but one."""
-    for one in tried:
-        if one is not best:
-            await drop_copy(workspace, one.copy)
+    for attempt in tried:
+        if attempt is not best:
+            await drop_copy(workspace, attempt.copy)
 
 
 async def _try(workspace: Workspace, attempt: Attempt, prompt: Callable[[Workspace], Prompt], check: str) -> None:

@@ -20,7 +20,7 @@ _TIMES = os.utime in os.supports_follow_symlinks
 
 @record(slots=True)
 class _Way:
-    """How files are copied here, found out with the first one."""
+    """The way in which files are copied here, found out with the first one."""
 
     shares: bool = True
 

@@ -51,10 +51,10 @@ class Repository:
         index = str(self.base / f"index-{'copy' if folder == self.folder else 'other'}")
         more = {"GIT_INDEX_FILE": index}
         listed = await self.git(*_DIFFERENT, folder=folder, more=more)
-        gone, there, nested = _sorted(listed, folder)
-        for how, paths in (("--force-remove", gone), ("--add --remove --replace", there)):
+        removed, there, nested = _sorted(listed, folder)
+        for how, paths in (("--force-remove", removed), ("--add --remove --replace", there)):
             if paths:
-                await self.git("update-index", "-z", *how.split(), "--stdin", folder=folder, more=more, given=paths)
+                await self.git("update-index", "-z", *how.split(), "--stdin", folder=folder, more=more, paths=paths)
         for path in nested:
             with suppress(UsageError):  # without a commit it is nothing yet
                 await self.git("update-index", "--add", "--replace", "--", path, folder=folder, more=more)
@@ -65,12 +65,12 @@ class Repository:
         *arguments: str,
         folder: Path | None = None,
         more: Mapping[str, str] | None = None,
-        given: Iterable[str] = (),
+        paths: Iterable[str] = (),
     ) -> str:
         """Run one command of git, which may be given paths, and return what it prints."""
         work = folder or self.folder
         where = (f"--git-dir={self.base}", f"--work-tree={work}")
-        data = b"".join(os.fsencode(one) + b"\0" for one in given) or None
+        data = b"".join(os.fsencode(one) + b"\0" for one in paths) or None
         out = await _run(*_set(_SETTINGS), *where, *arguments, cwd=work, more=more, data=data)
         return out.decode("utf-8", "surrogateescape")
 
@@ -81,18 +81,18 @@ class Repository:
 
 def _sorted(listed: str, folder: Path) -> tuple[set[str], list[str], list[str]]:
     """Sort what git lists as different: files that are gone, those that are there, and repositories within."""
-    found = [(one[0], one[2:].removesuffix("/")) for one in listed.split("\0") if one]
-    gone = {path for state, path in found if state == _REMOVED}
+    states = [(one[0], one[2:].removesuffix("/")) for one in listed.split("\0") if one]
+    removed = {path for state, path in states if state == _REMOVED}
     there, nested = list[str](), list[str]()
-    for path in dict.fromkeys(path for _, path in found if path not in gone):
+    for path in dict.fromkeys(path for _, path in states if path not in removed):
         place = folder / path
         if place.is_symlink() or place.is_file():
             there.append(path)
         elif os.path.lexists(place / ".git"):
             nested.append(path)
         else:
-            gone.add(path)  # a folder in the place of a file, or a pipe
-    return gone, there, nested
+            removed.add(path)  # a folder in the place of a file, or a pipe
+    return removed, there, nested
 
 
 async def run_git(*arguments: str, cwd: Path, more: Mapping[str, str] | None = None) -> str:

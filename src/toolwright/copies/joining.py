@@ -13,7 +13,7 @@ from toolwright.record import record
 
 @record(frozen=True, slots=True)
 class File:
-    """What a file is to be: its bytes, or where a link leads."""
+    """Content that a file is to have: its bytes, or where a link leads."""
 
     data: bytes
     mode: str
@@ -34,14 +34,14 @@ class Clash:
     path: str
     reason: str
     ours: str = ""
-    """What the project, and what was merged before, has made of it, as a diff."""
+    """Diff of what the project, and what was merged before, has made of it."""
     theirs: str = ""
-    """What the copy has made of it."""
+    """Diff of what the copy has made of it."""
 
 
 @record(slots=True)
 class Joined:
-    """What a merge comes to: what becomes of files, and what could not be put together."""
+    """Result of a merge: what becomes of files, and what could not be put together."""
 
     files: dict[str, File | None] = field(default_factory=dict[str, File | None])
     """By path; None for a file that goes."""
@@ -63,17 +63,17 @@ async def joined(repository: Repository, base: str, ours: str, theirs: str) -> J
     held = await contents(repository, blobs)
     result = Joined()
     folders = {above for path in there for above in _above(path)}
-    for one in other:
+    for difference in other:
         try:
-            _carry_over(one, _Side(there, moves, changed, folders), held, result)
+            _carry_over(difference, _Side(there, moves, changed, folders), held, result)
         except Conflict as conflict:
-            result.clashes.append(Clash(one.path, str(conflict)))
+            result.clashes.append(Clash(difference.path, str(conflict)))
     return result
 
 
 @record(frozen=True, slots=True)
 class _Side:
-    """How the other side stands: its files, what it has moved and changed, and its folders."""
+    """State of the other side: its files, what it has moved and changed, and its folders."""
 
     files: Mapping[str, Entry]
     moves: Mapping[str, Difference]
@@ -81,21 +81,21 @@ class _Side:
     folders: set[str]
 
 
-def _carry_over(one: Difference, side: _Side, held: Mapping[str, bytes], result: Joined) -> None:
+def _carry_over(difference: Difference, side: _Side, held: Mapping[str, bytes], result: Joined) -> None:
     """Carry one change over to the other side; raise Conflict where both cannot be had."""
-    if NESTED in {entry.mode for entry in (one.before, one.after) if entry}:
+    if NESTED in {entry.mode for entry in (difference.before, difference.after) if entry}:
         raise Conflict("it is a repository within the project, which is merged by itself")
-    if one.kind == "made":
-        _require_room(one.path, side)
-        present = side.files.get(one.path)
-        if present is not None and present != one.after:
-            result.files[one.path] = _both(one.path, None, present, _is_there(one.after), held)
+    if difference.kind == "made":
+        _require_room(difference.path, side)
+        present = side.files.get(difference.path)
+        if present is not None and present != difference.after:
+            result.files[difference.path] = _both(difference.path, None, present, _is_there(difference.after), held)
         elif present is None:
-            result.files[one.path] = _file(_is_there(one.after), held)
+            result.files[difference.path] = _file(_is_there(difference.after), held)
         return
-    theirs = side.changed.get(one.source)
-    where = side.moves[one.source].path if one.source in side.moves else one.source
-    if one.kind == "removed":
+    theirs = side.changed.get(difference.source)
+    where = side.moves[difference.source].path if difference.source in side.moves else difference.source
+    if difference.kind == "removed":
         if theirs is not None and theirs.kind != "removed":
             raise Conflict("one side changes it, the other removes it")
         if theirs is None:
@@ -103,26 +103,26 @@ def _carry_over(one: Difference, side: _Side, held: Mapping[str, bytes], result:
         return
     if theirs is not None and theirs.kind == "removed":
         raise Conflict("one side changes it, the other removes it")
-    target = _target(one, where, side)
+    target = _target(difference, where, side)
     present = side.files[where]
-    merged = _both(target, one.before, present, _is_there(one.after), held)
+    merged = _both(target, difference.before, present, _is_there(difference.after), held)
     if target != where:
         _require_room(target, side)
         if target in side.files:
-            raise Conflict(f"{one.source} was moved to it, and the other side has a file there")
+            raise Conflict(f"{difference.source} was moved to it, and the other side has a file there")
         result.files[where] = None
         result.sources[target] = where
     if target != where or merged != _file(present, held):
         result.files[target] = merged
 
 
-def _target(one: Difference, where: str, side: _Side) -> str:
+def _target(difference: Difference, where: str, side: _Side) -> str:
     """Return where a file is to be that one side, or both, may have moved."""
-    if one.kind != "moved" or where == one.path:
+    if difference.kind != "moved" or where == difference.path:
         return where
-    if one.source in side.moves:
-        raise Conflict(f"both sides move {one.source}, to {one.path} and to {where}")
-    return one.path
+    if difference.source in side.moves:
+        raise Conflict(f"both sides move {difference.source}, to {difference.path} and to {where}")
+    return difference.path
 
 
 def _both(path: str, base: Entry | None, ours: Entry, theirs: Entry, held: Mapping[str, bytes]) -> File:
@@ -136,7 +136,7 @@ def _both(path: str, base: Entry | None, ours: Entry, theirs: Entry, held: Mappi
         return File(held[theirs.blob], mode)
     if mode == LINK:
         raise Conflict("both sides lead the link elsewhere")
-    texts = [_text(held[entry.blob]) if entry else "" for entry in (base, ours, theirs)]
+    texts = [_decode(held[entry.blob]) if entry else "" for entry in (base, ours, theirs)]
     merged = merge_texts(path, *texts)
     return File(merged.encode("utf-8", "surrogateescape"), mode)
 
@@ -149,7 +149,7 @@ def _one_of(base: str | None, ours: str, theirs: str, clash: str) -> str:
     raise Conflict(clash)
 
 
-def _text(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     if b"\0" in data:
         raise Conflict("both sides change it, and it is no text")
     return data.decode("utf-8", "surrogateescape")
@@ -181,5 +181,5 @@ def _above(path: str) -> Iterator[str]:
 
 def names_of(clashes: Sequence[Clash]) -> str:
     """Return the files that contradict each other, for a sentence."""
-    shown = ", ".join(one.path for one in clashes[:5])
-    return shown + (f" and {len(clashes) - 5} more" if len(clashes) > 5 else "")
+    names = ", ".join(one.path for one in clashes[:5])
+    return names + (f" and {len(clashes) - 5} more" if len(clashes) > 5 else "")

@@ -11,7 +11,7 @@ from toolwright.workspace import Workspace
 _SHOWN = 1500
 """Letters of what a command printed that are shown."""
 SECONDS = 600.0
-"""How long a command of `setup` or `teardown` may take."""
+"""Longest time that a command of `setup` or `teardown` may take."""
 
 
 async def make_copy(workspace: Workspace, purpose: str = "", held: ExitStack | None = None) -> Copy:
@@ -19,12 +19,14 @@ async def make_copy(workspace: Workspace, purpose: str = "", held: ExitStack | N
 
     While `held` is open, others can tell that it is in use. What a killed program has left of a merge goes first.
     """
-    said, everything = workspace.settings.copies, Copies.of(workspace.folders)
+    settings, everything = workspace.settings.copies, Copies.of(workspace.folders)
     root = workspace.files.tree.root
     for left in everything.left_trials(root):
         await drop_copy(workspace, left)
-    copy = await everything.create(root, purpose=purpose, leave_out=said.leave_out, variables=said.variables, held=held)
-    if problem := await _run_all(workspace, copy, said.setup):
+    copy = await everything.create(
+        root, purpose=purpose, leave_out=settings.leave_out, variables=settings.variables, held=held
+    )
+    if problem := await _run_all(workspace, copy, settings.setup):
         await drop_copy(workspace, copy)
         raise UsageError(f"The copy could not be set up (copies.setup): {problem}")
     return copy

@@ -23,7 +23,7 @@ Check = Callable[[], Awaitable[str]]
 
 @record(slots=True)
 class Part:
-    """What has become of one copy."""
+    """Fate of one copy in a merge."""
 
     copy: Copy
     taken: list[str] = field(default_factory=list[str])
@@ -32,7 +32,7 @@ class Part:
     guilty: list[str] = field(default_factory=list[str])
     """Files without which the check holds."""
     reason: str = ""
-    """What the check says with them."""
+    """Output of the check with them."""
 
     @property
     def whole(self) -> bool:
@@ -60,12 +60,12 @@ async def merge_into(trial: Copy, copies: Sequence[Copy], check: Check | None, *
 async def _join(trial: Copy, copy: Copy) -> Joined:
     base = (await copy.repository.git("rev-parse", "HEAD^{tree}")).strip()
     ours, theirs = await copy.repository.snapshot(trial.folder), await copy.tree()
-    found = await joined(copy.repository, base, ours, theirs)
-    found.clashes = [
+    result = await joined(copy.repository, base, ours, theirs)
+    result.clashes = [
         replace(one, ours=await _wanted(copy, base, ours, one.path), theirs=await _wanted(copy, base, theirs, one.path))
-        for one in found.clashes
+        for one in result.clashes
     ]
-    return found
+    return result
 
 
 async def _wanted(copy: Copy, base: str, side: str, path: str) -> str:
@@ -105,14 +105,14 @@ def _groups(join: Joined) -> list[tuple[str, ...]]:
 
 async def restore(copy: Copy, tree: str) -> None:
     """Have the files of a copy, but for what its ignore files name, be those of a tree again."""
-    found = await differences(copy.repository, tree, await copy.tree())
-    held = await contents(copy.repository, (one.before.blob for one in found if one.before))
+    changed = await differences(copy.repository, tree, await copy.tree())
+    held = await contents(copy.repository, (one.before.blob for one in changed if one.before))
     files = dict[str, File | None]()
-    for one in found:
-        if one.after is not None:
-            files[one.path] = None
-        if one.before is not None:
-            files[one.source] = File(held[one.before.blob], one.before.mode)
+    for difference in changed:
+        if difference.after is not None:
+            files[difference.path] = None
+        if difference.before is not None:
+            files[difference.source] = File(held[difference.before.blob], difference.before.mode)
     await _write(copy, files)
 
 

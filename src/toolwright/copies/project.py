@@ -17,7 +17,7 @@ from toolwright.workspace import Workspace
 
 @record(slots=True)
 class Outcome:
-    """What a merge came to."""
+    """Outcome of a merge."""
 
     parts: list[Part]
     paths: list[str] = field(default_factory=list[str])

@@ -12,7 +12,7 @@ from toolwright.session.goals.checks import Checker
 from toolwright.workspace import Workspace
 
 SECONDS = 600.0
-"""How long one run of the check may take."""
+"""Longest time that one run of the check may take."""
 _SHOWN = 1500
 """Letters of what a check printed that are shown."""
 

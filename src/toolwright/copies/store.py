@@ -46,7 +46,7 @@ class Copy:
     merged: str = ""
     """The tree that was merged into the project last."""
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What its commands get beside those of the user."""
+    """Variables that its commands get beside those of the user."""
 
     @property
     def state(self) -> str:
@@ -213,16 +213,16 @@ def _locked(file: Path) -> int:
 def _read(note: Path) -> Copy | None:
     """Return the copy that a note tells of; None for one that is damaged."""
     try:
-        told = read_json(note.read_text("utf-8"))
+        note_fields = read_json(note.read_text("utf-8"))
         return Copy(
             name=note.parent.name,
-            project=Path(told["project"]),
+            project=Path(note_fields["project"]),
             place=note.parent,
-            made=int(told["made"]),
-            number=int(told["number"]),
-            purpose=str(told["purpose"]),
-            merged=str(told["merged"]),
-            variables={str(key): str(value) for key, value in told.get("variables", {}).items()},
+            made=int(note_fields["made"]),
+            number=int(note_fields["number"]),
+            purpose=str(note_fields["purpose"]),
+            merged=str(note_fields["merged"]),
+            variables={str(key): str(value) for key, value in note_fields.get("variables", {}).items()},
         )
     except (OSError, ValueError, TypeError, KeyError):
         return None
@@ -239,9 +239,9 @@ def _excluded(project: Path) -> str:
 def _make_writable(_: object, path: str, __: object) -> None:
     """Remove what a folder that may not be written holds on to."""
     entry = Path(path)
-    for one in (entry.parent, entry):
-        if one.is_dir() and not one.is_symlink():
-            one.chmod(0o700)
+    for place in (entry.parent, entry):
+        if place.is_dir() and not place.is_symlink():
+            place.chmod(0o700)
     if entry.is_dir() and not entry.is_symlink():
         shutil.rmtree(entry, ignore_errors=True)
     else:

@@ -1,4 +1,4 @@
-"""What git of ours knows of two trees: which files differ, where they went, and what they hold."""
+"""Differences of two trees of a copy's repository: which files differ, where they went, and what they hold."""
 
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
@@ -32,24 +32,24 @@ async def differences(repository: Repository, before: str, after: str) -> list[D
     """Return every file that differs, by its path in the later tree."""
     raw = await repository.git("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--find-renames", before, after)
     words = iter(raw.split("\0"))
-    found = list[Difference]()
+    changed = list[Difference]()
     for head in words:
         if not head:
             continue
         old_mode, new_mode, old, new, status = head.removeprefix(":").split(" ")
         source = next(words)
         path = next(words) if status[0] in "RC" else source
-        one = None if old_mode == NONE else Entry(old_mode, old)
-        other = None if new_mode == NONE else Entry(new_mode, new)
+        earlier = None if old_mode == NONE else Entry(old_mode, old)
+        later = None if new_mode == NONE else Entry(new_mode, new)
         kind: Literal["made", "removed", "changed", "moved"] = "changed"
         if path != source:
             kind = "moved"
-        elif one is None:
+        elif earlier is None:
             kind = "made"
-        elif other is None:
+        elif later is None:
             kind = "removed"
-        found.append(Difference(path, source, one, other, kind))
-    return found
+        changed.append(Difference(path, source, earlier, later, kind))
+    return changed
 
 
 async def entries(repository: Repository, tree: str) -> dict[str, Entry]:
@@ -65,11 +65,11 @@ async def contents(repository: Repository, blobs: Iterable[str]) -> Mapping[str,
     if not wanted:
         return {}
     printed = await repository.answer("cat-file", "--batch", asked="\n".join(wanted).encode() + b"\n")
-    found, at = dict[str, bytes](), 0
+    held, at = dict[str, bytes](), 0
     while at < len(printed):
         end = printed.index(b"\n", at)
         name, _, size = printed[at:end].split(b" ")
         start = end + 1
-        found[name.decode()] = printed[start : start + int(size)]
+        held[name.decode()] = printed[start : start + int(size)]
         at = start + int(size) + 1
-    return found
+    return held
