@@ -1,4 +1,4 @@
-"""What tasks begin from, packed once for all runs that begin from the same."""
+"""Beginnings of tasks, packed once for all runs that begin from the same."""
 
 import asyncio
 import hashlib
@@ -23,7 +23,7 @@ class Base:
     """One beginning."""
 
     id: str
-    """What tells it from others, and from what stood at the same place before."""
+    """The id that sets it apart from others, and from what stood at the same place before."""
     name: str
     packed: Any
     """The folder, as something that Ray brings to every machine; None where the worker fetches it itself."""
@@ -40,13 +40,13 @@ class Bases:
         """The beginning of a task; UsageError if there is none."""
         key = (str(task.folder), str(task.repo), task.ref)
         if key not in self._kept:
-            self._kept[key] = asyncio.create_task(self._made(task))
+            self._kept[key] = asyncio.create_task(self._pack_base(task))
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(key)
         return await asyncio.shield(self._kept[key])
 
-    async def _made(self, task: Task) -> Base:
+    async def _pack_base(self, task: Task) -> Base:
         name = copy_in(Path(), task).folder.name
         if task.repo:
             if not Path(task.repo).is_dir():

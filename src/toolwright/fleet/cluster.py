@@ -53,8 +53,8 @@ class Cluster:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         where = NodeAffinitySchedulingStrategy(node_id=node.id, soft=False)
-        made = self.ray.remote(Worker).options(num_cpus=1, max_restarts=0, scheduling_strategy=where)
-        return made.remote(limits)
+        actor = self.ray.remote(Worker).options(num_cpus=1, max_restarts=0, scheduling_strategy=where)
+        return actor.remote(limits)
 
     def start_limits(self, limits: Mapping[str, Limit]) -> Any:
         """One for the whole fleet, started anew elsewhere if its machine dies."""
@@ -75,7 +75,7 @@ class Cluster:
         self.closed.set()
 
     def is_lost(self, error: BaseException) -> bool:
-        """Whether an answer will never come because a process or a machine is gone; not an error of our own there."""
+        """Tell if an answer will never come since a process or a machine is gone; not for an error of our own there."""
         from ray.exceptions import RayError, RayTaskError
 
         return isinstance(error, RayError) and not isinstance(error, RayTaskError)
@@ -152,6 +152,6 @@ def _start(ray: Any, slots: int) -> Cluster:
 
 
 def one_line(error: BaseException) -> str:
-    """What it says, without a full stop: it becomes part of a sentence."""
+    """Return the text of an error without a full stop: it becomes part of a sentence."""
     words = " ".join(str(error).split()).removesuffix(".") or type(error).__name__
     return words if len(words) < 300 else f"{words[:300]} …"

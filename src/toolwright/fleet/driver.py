@@ -99,7 +99,7 @@ async def _connected(address: str, parallel: int) -> Cluster:
 
 
 def _stay_connected(connecting: "Future[Cluster]", address: str, parallel: int) -> None:
-    """What Ray has started on this machine ends with the thread that has started it."""
+    """Keep the thread that has connected: what Ray has started on this machine ends with it."""
     try:
         cluster = connect(address, parallel)
     except BaseException as error:  # noqa: BLE001 - whoever waits is told
@@ -125,7 +125,7 @@ class Driver:
     _taken: "dict[asyncio.Task[None], WorkerSlot]" = field(default_factory=dict["asyncio.Task[None]", WorkerSlot])
     _watch: "asyncio.Task[None] | None" = None
     _broken: BaseException | None = None
-    """What has happened at a slot that ends the whole fleet."""
+    """The error at a slot that ends the whole fleet."""
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
 
     def start(self) -> None:

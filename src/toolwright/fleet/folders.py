@@ -52,7 +52,7 @@ def _without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def look_at(folder: Path) -> Look:
-    """How everything in a folder stands. What was changed just now may change again unseen, and is not trusted."""
+    """Return the state of everything in a folder. What changed just now may change again unseen: it is not trusted."""
     now = time.time_ns()
     return {path: _mark(status, now) for path, status in _walk(folder, "")}
 
@@ -74,7 +74,7 @@ def _mark(status: os.stat_result, now: int) -> Mark:
 
 
 def changes(folder: Path, before: Look, after: Look) -> dict[str, Json | None]:
-    """What has changed between two looks, with the contents."""
+    """Return what has changed between two looks, with the contents."""
     changed: dict[str, Json | None] = {path: None for path in before if path not in after}
     size = 0
     for path, mark in after.items():
@@ -114,7 +114,7 @@ def apply(folder: Path, changed: Changes) -> None:
 
 
 def _leads_inside(folder: Path, path: str) -> bool:
-    """Whether what stands above a path are folders, and not a link or a file that has taken their place."""
+    """Tell if all above a path are folders, and not a link or a file that has taken their place."""
     above = [folder / one for one in Path(path).parents]
     return all(one.is_dir() and not one.is_symlink() for one in above[:-1])
 

@@ -1,4 +1,4 @@
-"""How many requests and tokens a minute a provider gets from the whole fleet."""
+"""Requests and tokens a minute that a provider gets from the whole fleet."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ WINDOW = 60.0
 
 @record(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """What may go to one provider in a minute; None where nothing is set."""
+    """Most that may go to one provider in a minute; None where nothing is set."""
 
     requests: int | None = None
     tokens: int | None = None
@@ -98,7 +98,7 @@ class Limits:
             return self._number
 
     async def settle(self, number: int, tokens: int) -> None:
-        """What the request has really taken, so far as it is known."""
+        """Note what the request has really taken, so far as it is known."""
         grant = self._grants.pop(number, None)
         if grant is not None and tokens:
             grant.tokens = tokens

@@ -43,14 +43,14 @@ _ATTEMPTS = 10
 
 @record(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What a worker is to do."""
+    """Order for a worker: the run that it is to do."""
 
     task: Task
     number: int
     name: str
     """The name of the folder."""
     base: str
-    """What tells this beginning from another; see Step."""
+    """The id that sets this beginning apart from another; see Step."""
     saved: Saved | None = None
     opening: Mapping[str, Any]
     keep: bool = False
@@ -234,13 +234,13 @@ class MovableRun:
 
     def _newly_seen(self, session: Session, folder: Path) -> dict[str, tuple[str, bool]]:
         assert self._recorder is not None
-        found = {}
+        seen = {}
         for name, state in self._recorder.workspace.files.seen(session.id).items():
             if name.is_relative_to(folder) and self._seen.get(name) != state:
                 self._seen[name] = state
                 if digest := state.digest or _digest(name, state):
-                    found[str(name.relative_to(folder))] = (digest, state.whole)
-        return found
+                    seen[str(name.relative_to(folder))] = (digest, state.whole)
+        return seen
 
     def _seconds(self) -> float:
         return round(self._before + time.monotonic() - self._started, 3)

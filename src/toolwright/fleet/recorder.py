@@ -21,7 +21,7 @@ from toolwright.workspace import Workspace
 
 @record(slots=True)
 class Changed:
-    """What has changed in one session."""
+    """Changes in one session."""
 
     messages: set[str] = field(default_factory=set[str])
     removed: set[str] = field(default_factory=set[str])

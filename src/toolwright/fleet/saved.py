@@ -1,4 +1,4 @@
-"""What is saved of a run after each of its steps, so that another worker can go on with it."""
+"""Steps of a run as they are saved, so that another worker can go on with it."""
 
 import json
 import shutil
@@ -16,13 +16,13 @@ from toolwright.record import record
 
 @record(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What one step has brought: the records and files that are new or have changed since the step before."""
+    """Outcome of one step: the records and files that are new or have changed since the step before."""
 
     session_id: str
     folder: str
-    """Where the copy stands; the session speaks of this path, so the next one has to stand there too."""
+    """The place of the copy; the session speaks of this path, so the next one has to stand there too."""
     base: str
-    """What tells one beginning of a task from another."""
+    """The id that sets one beginning of a task apart from another."""
     sessions: Mapping[str, Json]
     """For the session and those of its subagents: `info`, `messages`, `removed` and `todos`, as far as they are new."""
     files: Changes
@@ -31,7 +31,7 @@ class Step:
     seconds: float = 0.0
     steps: int = 0
     over: bool = False
-    """Whether the turn has come to its end, and only the check is left."""
+    """True if the turn has come to its end, and only the check is left."""
     error: str | None = None
 
     def as_json(self) -> Json:
@@ -100,7 +100,7 @@ class SavedSteps:
             ) from error
 
     def load(self, task: str, number: int) -> Saved | None:
-        """What is saved of a run; a last line that was cut short by a killed process is dropped."""
+        """Return what is saved of a run; a last line that was cut short by a killed process is dropped."""
         try:
             lines = self._file(task, number).read_text("ascii").splitlines()
         except FileNotFoundError:

@@ -42,7 +42,7 @@ class Run:
 
 @record(slots=True, kw_only=True, eq=False)
 class Work:
-    """What all slots share: the runs that wait, where their steps are kept, and where results go."""
+    """State that all slots share: the runs that wait, where their steps are kept, and where results go."""
 
     cluster: Cluster
     steps: SavedSteps
@@ -107,7 +107,7 @@ class WorkerSlot:
             await self._part()
 
     async def _started(self) -> bool:
-        """Whether there is a worker now."""
+        """Start a worker, and tell whether there is one now."""
         work = self.work
         try:
             self._worker = work.cluster.start_worker(self.node, work.limits)

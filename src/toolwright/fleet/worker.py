@@ -19,7 +19,7 @@ LINES = 5000
 
 @record(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a worker has to tell: a step, the end of the run, or why it cannot be done here; and what it has logged."""
+    """Report of a worker: a step, the end of the run, or why it cannot be done here; and what it has logged."""
 
     step: Step | None = None
     done: Done | None = None
@@ -29,7 +29,7 @@ class Report:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Described:
-    """Who a worker is."""
+    """Identity of a worker."""
 
     name: str
     version: str
@@ -64,7 +64,7 @@ class Worker:
         return await self._next()
 
     async def advance(self) -> Report:
-        """What was told last is safe: go on."""
+        """Go on: what was told last is safe."""
         self._heard.set()
         return await self._next()
 
