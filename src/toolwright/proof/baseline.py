@@ -27,11 +27,11 @@ class Baseline:
     files: Mapping[str, str]
     """Hashes by path from the root."""
     since: int
-    """When it was taken, in nanoseconds since 1970."""
+    """Time when it was taken, in nanoseconds since 1970."""
     kept: Path
     """The file with what they held, one after the other."""
     places: Mapping[str, tuple[int, int]]
-    """Where in it each begins, and how many bytes it has."""
+    """Offset and size in bytes of each file in it."""
 
     def text(self, path: str) -> str | None:
         """Return what a file said; None if it was not there, or was not kept, or is no text."""

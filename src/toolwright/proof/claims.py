@@ -1,4 +1,4 @@
-"""What the final message says of the work: that tests pass, how many, what was run and which files were changed."""
+"""Claims of the final message: that tests pass, how many, what was run and which files were changed."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a check runs: its own commands, those of the scripts, Makefiles and packages it names, and their files."""
+"""Commands of a check: its own, those of the scripts, Makefiles and packages it names, and their files."""
 
 import re
 import shlex
@@ -9,7 +9,7 @@ from toolwright.protocols.json_text import read_json
 from toolwright.record import record
 
 DEEP = 6
-"""How far one thing that runs another is followed."""
+"""Longest chain of things that run another which is followed."""
 LARGEST = 256 * 1024
 """Bytes of a script that are looked at."""
 _APART = re.compile(r"\s*(?:&&|\|\||;|\n|\||&(?!>|\d))\s*")
@@ -39,15 +39,15 @@ def steps_of(command: str, root: str | Path, source: str = "", depth: int = 0) -
 
 def files_of(command: str, root: str | Path) -> list[str]:
     """The files of the project that a check names or is made of, by their paths from the root."""
-    found = dict[str, None]()
+    files = dict[str, None]()
     for step in steps_of(command, root):
         if step.source:
-            found[step.source] = None
+            files[step.source] = None
         for word in _split(step.text):
             name = word.partition("::")[0]
             if name and not name.startswith("-") and _is_file(Path(root), name):
-                found[_relative(Path(root), name)] = None
-    return list(found)
+                files[_relative(Path(root), name)] = None
+    return list(files)
 
 
 def _below(text: str, root: Path, depth: int) -> Iterator[Step]:
@@ -74,7 +74,7 @@ def _script(name: str, root: Path, depth: int) -> Iterator[Step]:
     """The commands of a shell script; of another program its file alone."""
     if not name or not _is_file(root, name):
         return
-    text, source = _text(root / name), _relative(root, name)
+    text, source = _read_text(root / name), _relative(root, name)
     first = text.partition("\n")[0]
     if first.startswith("#!") and not re.search(r"\b(ba|da|z|k)?sh\b", first):
         yield Step(f"./{source}", source)
@@ -98,7 +98,7 @@ def _recipes(words: list[str], root: Path, depth: int) -> Iterator[Step]:
     path = folder / file if file else next((folder / one for one in _MAKEFILES if (folder / one).is_file()), None)
     if path is None or not path.is_file():
         return
-    rules, source = _rules(_text(path)), _relative(root, str(path))
+    rules, source = _rules(_read_text(path)), _relative(root, str(path))
     yield Step(f"make {' '.join(words)}".strip(), source)
     waiting, seen = targets or list(rules)[:1], set[str]()
     while waiting:
@@ -146,7 +146,7 @@ def _package_script(words: list[str], root: Path, depth: int) -> Iterator[Step]:
     wanted = {"t": "test", "tst": "test"}.get(wanted, wanted)
     path = root / "package.json"
     try:
-        scripts = read_json(_text(path)).get("scripts", {}) if path.is_file() else {}
+        scripts = read_json(_read_text(path)).get("scripts", {}) if path.is_file() else {}
     except (ValueError, AttributeError):
         return
     for name in (f"pre{wanted}", wanted, f"post{wanted}"):
@@ -196,7 +196,7 @@ def _relative(root: Path, name: str) -> str:
         return name
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return file.read(LARGEST).decode("utf-8", "replace")

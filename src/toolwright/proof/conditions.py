@@ -1,4 +1,4 @@
-"""What is wrong with a condition, as far as that can be told before it is run."""
+"""Faults of a condition, as far as they can be told before it is run."""
 
 import re
 import shlex
@@ -122,7 +122,7 @@ def _reaches_out(step: Step) -> str:
 
 
 def _calls_out(step: Step, root: str) -> str:
-    """What a program does that an interpreter is given, on the line or in a file, where that needs another machine."""
+    """Return the call of a given program, on the line or in a file, that needs another machine."""
     words = _words(step.text)
     if not words or not _CODE.fullmatch(words[0]) or "-m" in words:
         return ""

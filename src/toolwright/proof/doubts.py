@@ -72,9 +72,9 @@ class Change:
     tests: tuple[str, ...]
     check: tuple[str, ...]
     restored: tuple[str, ...]
-    """What the check is tried without: tests and parts of the check that were changed, and parts that were added."""
+    """Parts the check is tried without: tests and parts of it that were changed, and parts that were added."""
     allowed: tuple[str, ...] = ()
-    """What of the work would not be any, had the person not said that it may change."""
+    """Changes that would not count as work, had the person not said that these files may change."""
 
 
 def sort_changes(
@@ -114,16 +114,18 @@ def test_reasons(change: Change, baseline: Before, read: Read, names: set[str]) 
         before = tests_of(path, baseline.text(path) or "")
         come |= {name: one for name, one in tests_of(path, read(path) or "").items() if name not in before}
     for path in changed:
-        for one in weakened(path, baseline.text(path), read(path), names, come):
-            yield Reason(kind=one.kind, text=f"The test {one.name} {_TESTS[one.kind]}.", path=path)
+        for weakening in weakened(path, baseline.text(path), read(path), names, come):
+            yield Reason(kind=weakening.kind, text=f"The test {weakening.name} {_TESTS[weakening.kind]}.", path=path)
 
 
 def own_test_reasons(change: Change, baseline: Before, read: Read, *, doctests: bool) -> Iterator[Reason]:
     """Yield what was done to tests and examples that stand beside the work, in the same files."""
     for path in change.work:
         if path in baseline.files and path not in change.allowed and (was := baseline.text(path)) is not None:
-            for one in weakened_beside(path, was, read(path) or "", doctests=doctests):
-                yield Reason(kind=one.kind, text=f"The test {one.name} {_TESTS[one.kind]}.", path=path)
+            for weakening in weakened_beside(path, was, read(path) or "", doctests=doctests):
+                yield Reason(
+                    kind=weakening.kind, text=f"The test {weakening.name} {_TESTS[weakening.kind]}.", path=path
+                )
 
 
 def reaching_tests(change: Change, baseline: Before, read: Read) -> list[str]:
@@ -134,11 +136,11 @@ def reaching_tests(change: Change, baseline: Before, read: Read) -> list[str]:
 
 def names_of_tests(files: Mapping[str, str], read: Read) -> set[str]:
     """Return the names of all tests there are."""
-    found = set[str]()
+    names = set[str]()
     for path in files:
         if kind_of(path) == "test" and (text := read(path)):
-            found |= set(tests_of(path, text))
-    return found
+            names |= set(tests_of(path, text))
+    return names
 
 
 def work_reasons(change: Change, baseline: Before, read: Read) -> Iterator[Reason]:
@@ -150,8 +152,12 @@ def work_reasons(change: Change, baseline: Before, read: Read) -> Iterator[Reaso
         after = read(path)
         if after is None:
             continue
-        for one in suspicions(path, baseline.text(path) or "", after, expected):
-            yield Reason(kind=one.kind, text=f"{path}:{one.line} {WORDS[one.kind]}: `{one.text}`.", path=path)
+        for suspicion in suspicions(path, baseline.text(path) or "", after, expected):
+            yield Reason(
+                kind=suspicion.kind,
+                text=f"{path}:{suspicion.line} {WORDS[suspicion.kind]}: `{suspicion.text}`.",
+                path=path,
+            )
 
 
 def silencing_reasons(change: Change, baseline: Before, read: Read, steps: Sequence[str]) -> Iterator[Reason]:

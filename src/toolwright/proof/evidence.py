@@ -26,10 +26,10 @@ class Reason:
         return {"kind": self.kind, "text": self.text, "weight": self.weight, **where}
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> "Reason":
+    def from_json(cls, stored: Mapping[str, Any]) -> "Reason":
         """Read one that was stored."""
-        known: dict[str, Any] = {name: str(given.get(name, "")) for name in ("kind", "text", "path", "call")}
-        return cls(weight=given.get("weight", "doubt"), **known)
+        known: dict[str, Any] = {name: str(stored.get(name, "")) for name in ("kind", "text", "path", "call")}
+        return cls(weight=stored.get("weight", "doubt"), **known)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -41,13 +41,13 @@ class Evidence:
     reasons: tuple[Reason, ...] = ()
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> "Evidence":
+    def from_json(cls, stored: Mapping[str, Any]) -> "Evidence":
         """Read one that was stored."""
-        checks = tuple(CheckRun.from_json(one) for one in given.get("checks", ()))
+        checks = tuple(CheckRun.from_json(one) for one in stored.get("checks", ()))
         return cls(
-            verdict=given.get("verdict", "not_shown"),
+            verdict=stored.get("verdict", "not_shown"),
             checks=checks,
-            reasons=tuple(Reason.from_json(one) for one in given.get("reasons", ())),
+            reasons=tuple(Reason.from_json(one) for one in stored.get("reasons", ())),
         )
 
     def as_json(self) -> Json:
@@ -85,7 +85,7 @@ def evidence_of(checks: Sequence[CheckRun], reasons: Sequence[Reason]) -> Eviden
 
 
 def reasons_of_last(last: Sequence[CheckRun]) -> list[Reason]:
-    """What the last run of each condition says."""
+    """Return the reasons that the last run of each condition gives."""
     return [
         Reason(
             kind="check_timed_out" if one.status == "timed_out" else "check_failed",

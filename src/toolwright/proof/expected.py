@@ -1,4 +1,4 @@
-"""What tests give to the work and expect of it, as values: an answer that only these values get is no answer."""
+"""Values that tests give to the work and expect of it: an answer that only these values get is no answer."""
 
 import ast
 import re
@@ -73,7 +73,7 @@ def answers_by_heart(tree: ast.AST, expected: Expected) -> Iterator[ast.AST]:
 
 
 def _constant_answer(node: ast.FunctionDef | ast.AsyncFunctionDef, names: set[str], expected: Expected) -> bool:
-    """Whether a function that takes something gives back a value of a test whatever it is given."""
+    """Tell if a function that takes something gives back a value of a test whatever it is given."""
     body = [one for one in node.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
     if not names or node.name not in expected.functions or len(body) != 1 or not isinstance(body[0], ast.Return):
         return False
@@ -87,8 +87,8 @@ def _branch(node: ast.AST, names: set[str], expected: Expected) -> bool:
                 one in expected.literals for one in _compared(test, names)
             )
         case ast.match_case(pattern=pattern, body=[ast.Return(value=value)]) if value is not None:
-            given = [literal(one.value) for one in ast.walk(pattern) if isinstance(one, ast.MatchValue)]
-            return literal(value) in expected.literals and any(one in expected.literals for one in given)
+            cases = [literal(one.value) for one in ast.walk(pattern) if isinstance(one, ast.MatchValue)]
+            return literal(value) in expected.literals and any(one in expected.literals for one in cases)
     return False
 
 
@@ -111,7 +111,7 @@ def _compared(test: ast.expr, names: set[str]) -> Iterator[str]:
 
 
 def _table(node: ast.AST, names: set[str], expected: Expected, tables: Mapping[str, ast.Dict]) -> bool:
-    """Whether what was given is looked up in a table that holds nothing but values of tests."""
+    """Tell whether an argument is looked up in a table that holds nothing but values of tests."""
     table, key = None, None
     if isinstance(node, ast.Subscript):
         table, key = node.value, node.slice
@@ -124,14 +124,14 @@ def _table(node: ast.AST, names: set[str], expected: Expected, tables: Mapping[s
             return False
     if not isinstance(table, ast.Dict) or key is None or not table.keys:
         return False
-    given = {one.id for one in ast.walk(key) if isinstance(one, ast.Name)}
+    key_names = {one.id for one in ast.walk(key) if isinstance(one, ast.Name)}
     known = [one is not None and _is_known(one, expected) for one in table.keys]
     values = [literal(one) in expected.literals for one in table.values]
-    return bool(given) and given <= names and all(known) and any(values)
+    return bool(key_names) and key_names <= names and all(known) and any(values)
 
 
 def _is_known(key: ast.expr, expected: Expected) -> bool:
-    """Whether a key is a value of a test, or made of such."""
+    """Tell whether a key is a value of a test, or made of such."""
     if isinstance(key, ast.Constant) and isinstance(key.value, str) and literal(key) not in expected.literals:
         parts = [_plain(one) for one in re.findall(r"-?\d+", key.value)]
     elif isinstance(key, ast.Tuple):

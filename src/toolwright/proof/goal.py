@@ -11,9 +11,9 @@ from toolwright.record import record
 from toolwright.text.ids import now
 
 SECONDS = 120.0
-"""How long one run of a condition may take, where nobody has said."""
+"""Longest time that one run of a condition may take, where nobody has said."""
 MUTANTS = 3
-"""How many changed lines are broken to see whether a check notices, where nobody has said."""
+"""Number of changed lines that are broken to see whether a check notices, where nobody has said."""
 SHOWN = 6000
 """Characters of what a check printed that are kept; the end of it, where summaries stand."""
 
@@ -39,15 +39,15 @@ class Condition:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """What must hold, all of it."""
+    """Conditions that must hold, all of them."""
 
     conditions: tuple[Condition, ...]
     seconds: float = SECONDS
-    """How long one run of one condition may take."""
+    """Longest time that one run of one condition may take."""
     may_change: tuple[str, ...] = ()
     """Patterns of files that the work may change although the check rests on them, such as tests to be written anew."""
     mutants: int = MUTANTS
-    """How many of the changed lines are broken, in a copy, to see whether the check notices; none for 0."""
+    """Number of changed lines that are broken, in a copy, to see whether the check notices; none for 0."""
 
 
 Status = Literal["held", "failed", "timed_out", "not_run"]
@@ -78,47 +78,47 @@ class CheckRun:
 
     def as_json(self) -> Json:
         """Return it as the evidence has it."""
-        shown: Json = {"command": self.command, "exit": self.exit, "tree": self.tree, "when": self.when}
-        shown |= {"status": self.status, "output": self.output, "seconds": round(self.seconds, 3)}
-        return shown | {"treeAfter": self.tree_after} | ({"match": self.match} if self.match else {})
+        fields: Json = {"command": self.command, "exit": self.exit, "tree": self.tree, "when": self.when}
+        fields |= {"status": self.status, "output": self.output, "seconds": round(self.seconds, 3)}
+        return fields | {"treeAfter": self.tree_after} | ({"match": self.match} if self.match else {})
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> "CheckRun":
+    def from_json(cls, stored: Mapping[str, Any]) -> "CheckRun":
         """Read one that was stored."""
         return cls(
-            command=str(given.get("command", "")),
-            status=given.get("status", "not_run"),
-            tree=str(given.get("tree", "")),
-            when=int(given.get("when") or now()),
-            exit=given.get("exit"),
-            output=str(given.get("output", "")),
-            match=str(given.get("match", "")),
-            seconds=float(given.get("seconds", 0.0)),
-            tree_after=str(given.get("treeAfter", "")),
+            command=str(stored.get("command", "")),
+            status=stored.get("status", "not_run"),
+            tree=str(stored.get("tree", "")),
+            when=int(stored.get("when") or now()),
+            exit=stored.get("exit"),
+            output=str(stored.get("output", "")),
+            match=str(stored.get("match", "")),
+            seconds=float(stored.get("seconds", 0.0)),
+            tree_after=str(stored.get("treeAfter", "")),
         )
 
 
 def goal_of(
-    given: object, *, match: str = "", seconds: float = 0.0, may_change: Iterable[str] = (), mutants: int = MUTANTS
+    until: object, *, match: str = "", seconds: float = 0.0, may_change: Iterable[str] = (), mutants: int = MUTANTS
 ) -> Goal | None:
     """Return the goal that a program or a person gives: a command, a function, or several of them; None for none."""
-    if given is None or isinstance(given, Goal):
-        return given
-    several = list(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes) else [given]
+    if until is None or isinstance(until, Goal):
+        return until
+    several = list(until) if isinstance(until, Iterable) and not isinstance(until, str | bytes) else [until]
     conditions = tuple(_condition(one, match) for one in several)
     if not conditions:
         raise UsageError("until= names no condition: give a command, a function of the project's folder, or several.")
     return Goal(conditions=conditions, seconds=seconds or SECONDS, may_change=tuple(may_change), mutants=mutants)
 
 
-def _condition(given: object, match: str) -> Condition:
-    if isinstance(given, Condition):
-        return given
-    if isinstance(given, str) and given.strip():
-        return Condition(command=given.strip(), match=_expression(match))
-    if callable(given):
-        return Condition(function=given)
-    raise UsageError(f"until={given!r:.60} is no condition: give a command, or a function of the project's folder.")
+def _condition(condition: object, match: str) -> Condition:
+    if isinstance(condition, Condition):
+        return condition
+    if isinstance(condition, str) and condition.strip():
+        return Condition(command=condition.strip(), match=_expression(match))
+    if callable(condition):
+        return Condition(function=condition)
+    raise UsageError(f"until={condition!r:.60} is no condition: give a command, or a function of the project's folder.")
 
 
 def _expression(match: str) -> str:

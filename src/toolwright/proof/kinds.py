@@ -1,4 +1,4 @@
-"""What a file of a project is to a check: its work, a test, or a part of the check itself."""
+"""Kinds of a project's files to a check: its work, a test, or a part of the check itself."""
 
 import re
 import sys
@@ -77,7 +77,7 @@ def kind_of(path: str, judges: Collection[str] = ()) -> Kind:
 
 
 def _shadows(place: PurePosixPath) -> bool:
-    """Whether a module would be taken for one that Python brings; only at a place that imports begin at."""
+    """Tell if a module would be taken for one that Python brings; only at a place that imports begin at."""
     first = place.stem if len(place.parts) == 1 else place.parts[0] if place.name == "__init__.py" else ""
     if len(place.parts) == 2 and place.parts[0] in ("src", "lib"):
         first = place.stem

@@ -63,7 +63,7 @@ def code_lines(path: str, text: str, lines: Sequence[int]) -> list[int]:
             and re.search(r"\w", rows[one - 1])
             and not rows[one - 1].strip().startswith(("//", "#", "*", "/*"))
         ]
-    wanted, found = set(lines), set[int]()
+    wanted, starts = set(lines), set[int]()
     for _, statement in _statements(text):
         first = statement.lineno
         span = (
@@ -72,8 +72,8 @@ def code_lines(path: str, text: str, lines: Sequence[int]) -> list[int]:
             else range(first, (statement.end_lineno or first) + 1)
         )
         if wanted & set(span):
-            found.add(first)
-    return sorted(found)
+            starts.add(first)
+    return sorted(starts)
 
 
 def mutants(path: str, before: str, after: str) -> Iterator[Mutant]:
@@ -116,18 +116,18 @@ def _python(path: str, text: str, lines: Sequence[int]) -> Iterator[Mutant]:
     turn = dict[int, int]()
     order = list[tuple[int, int, ast.stmt]]()
     # The last statement of a changed function is most often its answer; then come those before it.
-    for function, one in sorted(changed, key=lambda pair: -pair[1].lineno):
+    for function, statement in sorted(changed, key=lambda pair: -pair[1].lineno):
         turn[id(function)] = turn.get(id(function), -1) + 1
-        order.append((turn[id(function)], one.lineno, one))
-    for _, _, one in sorted(order, key=lambda entry: entry[:2]):
-        first, last = one.lineno - 1, (one.end_lineno or one.lineno)
+        order.append((turn[id(function)], statement.lineno, statement))
+    for _, _, statement in sorted(order, key=lambda entry: entry[:2]):
+        first, last = statement.lineno - 1, (statement.end_lineno or statement.lineno)
         row = rows[first]
         space = row[: len(row) - len(row.lstrip())]
         if row.strip().startswith(("elif", "else", "except", "finally", "case")):
             continue
         broken = f"{space}raise RuntimeError('broken to see whether the check notices')\n"
-        kept = "".join(rows[first:last]) if isinstance(one, _BLOCKS) else ""
-        yield Mutant(path, one.lineno, "".join((*rows[:first], broken, kept, *rows[last:])))
+        kept = "".join(rows[first:last]) if isinstance(statement, _BLOCKS) else ""
+        yield Mutant(path, statement.lineno, "".join((*rows[:first], broken, kept, *rows[last:])))
 
 
 def _others(path: str, text: str, lines: Sequence[int]) -> Iterator[Mutant]:

@@ -1,4 +1,4 @@
-"""Whether work towards a goal still gets anywhere: the same files or the same failures again mean it does not."""
+"""Progress of work towards a goal: the same files or the same failures again mean that there is none."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from toolwright.proof.goal import CheckRun
 from toolwright.record import record
 
 SAME_TREE = 3
-"""How often the same files may come to a check in vain."""
+"""Number of checks that the same files may come to in vain."""
 SAME_FAILURE = 6
 """The same for the same failure on other files."""
 _VARIES = re.compile(r"0x[0-9a-fA-F]+|\d+([.:]\d+)*\s*(s|ms|sec|seconds)?\b|/tmp/\S+")
@@ -17,7 +17,7 @@ _VARIES = re.compile(r"0x[0-9a-fA-F]+|\d+([.:]\d+)*\s*(s|ms|sec|seconds)?\b|/tmp
 
 @record(slots=True)
 class Progress:
-    """What earlier rounds have come to."""
+    """Files and failures of earlier rounds."""
 
     _trees: Counter[str] = field(default_factory=Counter[str])
     _failures: Counter[str] = field(default_factory=Counter[str])
@@ -25,9 +25,9 @@ class Progress:
     def stands_still(self, runs: Iterable[CheckRun], doubts: Iterable[str] = ()) -> str:
         """Why there is no use in going on after these runs; nothing as long as there may be."""
         failed = [one for one in runs if not one.held]
-        said = [*doubts]
-        tree = failed[0].tree if failed else " ".join(said)
-        failure = "\n".join([*(_VARIES.sub("#", f"{one.command} {one.exit} {one.output}") for one in failed), *said])
+        remarks = [*doubts]
+        tree = failed[0].tree if failed else " ".join(remarks)
+        failure = "\n".join([*(_VARIES.sub("#", f"{one.command} {one.exit} {one.output}") for one in failed), *remarks])
         self._trees[tree] += 1
         self._failures[failure] += 1
         if self._trees[tree] >= SAME_TREE:

@@ -43,7 +43,7 @@ _NONE_RAN = re.compile(
 
 @record(frozen=True, slots=True)
 class Counts:
-    """How many tests an output tells of."""
+    """Numbers of tests that an output tells of."""
 
     passed: int
     failed: int

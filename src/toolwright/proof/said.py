@@ -1,4 +1,4 @@
-"""Whether what the final message says is backed by a record."""
+"""Backing of what the final message says: is there a record?"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ class RecordedRun:
     output: str
     call: str = ""
     stale: bool = False
-    """Whether files were changed after it."""
+    """True if files were changed after it."""
 
 
 def claim_reasons(message: str, runs: Sequence[RecordedRun], changed: Sequence[str]) -> Iterator[Reason]:

@@ -1,4 +1,4 @@
-"""What in the changed work could make a check hold without the work being done: ends, patches, tricks of equality."""
+"""Changes that could make a check hold without the work being done: ends, patches, tricks of equality."""
 
 import ast
 import re
@@ -113,19 +113,19 @@ def suspicions(path: str, before: str, after: str, expected: Expected) -> list[S
     """Return what is new in a file of the work and could make a check hold by itself."""
     if path.endswith((".py", ".pyi", ".pyx")):
         known = Counter((one.kind, one.text) for one in _python(before, expected))
-        found = list(_python(after, expected))
+        suspicious = list(_python(after, expected))
     else:
         ending = path.rpartition(".")[2].lower()
         if ending in _TEXT:
             return list(_data(after, expected)) if ending in _DATA and not before else []
         known = Counter((one.kind, one.text) for one in _script(before, expected))
-        found = list(_script(after, expected))
+        suspicious = list(_script(after, expected))
     fresh = list[Suspicion]()
-    for one in found:
-        if known[one.kind, one.text] > 0:
-            known[one.kind, one.text] -= 1
+    for suspicion in suspicious:
+        if known[suspicion.kind, suspicion.text] > 0:
+            known[suspicion.kind, suspicion.text] -= 1
         else:
-            fresh.append(one)
+            fresh.append(suspicion)
     return fresh
 
 
@@ -156,7 +156,7 @@ def _python(text: str, expected: Expected) -> Iterator[Suspicion]:
 
 
 def reaches_beyond(path: str, text: str) -> bool:
-    """Whether a file of tests changes what others run: by patches, hooks, an end, or as the package they are in."""
+    """Tell if a file of tests changes what others run: by patches, hooks, an end, or as the package they are in."""
     if path.endswith("_test.go") and re.search(r"(?m)^func (init\(\)|TestMain\()", text):
         return True
     if not path.endswith(".py"):
@@ -168,8 +168,8 @@ def reaches_beyond(path: str, text: str) -> bool:
     hooks = re.search(
         r"(?m)^\s*(async\s+)?def (load_tests|pytest_\w+)\(|^pytest_plugins\b|patch[\w.]*(\(.*\))?\.start\(\)", text
     )
-    found = _python(text, Expected(frozenset()))
-    return hooks is not None or any(one.kind in ("exits", "patches_shared_code") for one in found)
+    suspicious = _python(text, Expected(frozenset()))
+    return hooks is not None or any(one.kind in ("exits", "patches_shared_code") for one in suspicious)
 
 
 class _Folded(ast.NodeTransformer):
@@ -236,10 +236,10 @@ def _kind_of(node: ast.AST, modules: set[str], imported: set[str], *, in_main: b
             return "patches_shared_code"
         case ast.AugAssign(target=target) | ast.Delete(targets=[target]) if _patches(target, modules, imported):
             return "patches_shared_code"
-        case ast.FunctionDef(name=name, args=given, body=body) if name in _EQUAL:
-            return "always_equal" if _is_constant(body) or _passes_over(name, given, body) else ""
-        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda(args=given, body=answer)) if name in _EQUAL:
-            return "always_equal" if _passes_over(name, given, [answer]) else ""
+        case ast.FunctionDef(name=name, args=parameters, body=body) if name in _EQUAL:
+            return "always_equal" if _is_constant(body) or _passes_over(name, parameters, body) else ""
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda(args=parameters, body=answer)) if name in _EQUAL:
+            return "always_equal" if _passes_over(name, parameters, [answer]) else ""
         case ast.Dict(keys=keys) if any(isinstance(one, ast.Constant) and one.value in _EQUAL for one in keys):
             return "always_equal"
         case ast.For(iter=every) | ast.comprehension(iter=every) if _ALL_NAMES.fullmatch(ast.unparse(every)):
@@ -299,7 +299,7 @@ def _call(node: ast.Call, name: str, modules: set[str], *, in_main: bool) -> str
 
 
 def _spoken(node: ast.AST) -> str:
-    """What a piece of text comes to, with a number for whatever is put in."""
+    """Return the text that a piece of code comes to, with a number for whatever is put in."""
     match node:
         case ast.Constant(value=value):
             return re.sub(r"%[-\d.]*[dsir]|\{[\w.:!]*\}", "0", str(value))
@@ -309,7 +309,7 @@ def _spoken(node: ast.AST) -> str:
 
 
 def _patches(target: ast.AST, modules: set[str], imported: set[str]) -> bool:
-    """Whether an assignment reaches into code that others use too."""
+    """Tell whether an assignment reaches into code that others use too."""
     text = ast.unparse(target)
     if isinstance(target, ast.Tuple | ast.List):
         return any(_patches(one, modules, imported) for one in target.elts)
@@ -337,11 +337,11 @@ def _is_constant(body: list[ast.stmt]) -> bool:
     )
 
 
-def _passes_over(name: str, given: ast.arguments, body: Sequence[ast.AST]) -> bool:
-    """Whether a comparison says nothing of one of the two that it compares."""
+def _passes_over(name: str, parameters: ast.arguments, body: Sequence[ast.AST]) -> bool:
+    """Tell whether a comparison says nothing of one of the two that it compares."""
     if name == "__bool__":
         return False
-    names = [one.arg for one in (*given.posonlyargs, *given.args)]
+    names = [one.arg for one in (*parameters.posonlyargs, *parameters.args)]
     used = {one.id for part in body for one in ast.walk(part) if isinstance(one, ast.Name)}
     return len(names) < 2 or not used.issuperset(names[:2])
 
@@ -354,7 +354,7 @@ def _is_broad(kind: ast.expr | None) -> bool:
 
 
 def _says_nothing(body: list[ast.stmt]) -> bool:
-    """Whether whatever went wrong is passed over: nothing is raised, called or noted."""
+    """Tell whether whatever went wrong is passed over: nothing is raised, called or noted."""
     for statement in body:
         match statement:
             case ast.Pass() | ast.Continue() | ast.Break():
@@ -370,7 +370,7 @@ def _says_nothing(body: list[ast.stmt]) -> bool:
 
 
 def _does_something(node: ast.AST) -> bool:
-    """Whether it is a call of anything but an empty value, as `int()` is one."""
+    """Tell whether it is a call of anything but an empty value, as `int()` is one."""
     return isinstance(node, ast.Call) and bool(node.args or node.keywords or not isinstance(node.func, ast.Name))
 
 

@@ -47,7 +47,7 @@ def _is_code(path: str) -> bool:
 
 
 def _names(path: str, text: str) -> bool:
-    """Whether a text speaks of a file: code by the name it is imported by, anything else by its whole name."""
+    """Tell whether a text speaks of a file: code by the name it is imported by, anything else by its whole name."""
     place = PurePosixPath(path)
     if not _is_code(path):
         return place.name in text

@@ -1,4 +1,4 @@
-"""What outside of a project decides what a command runs: programs, and the files they read at their start."""
+"""Files outside of a project that decide what a command runs: programs, and what they read at their start."""
 
 import os
 from collections.abc import Iterable
@@ -31,21 +31,21 @@ Stamp = tuple[str, int, int]
 
 def look_around(words: Iterable[str], home: Path, root: Path) -> dict[str, Stamp]:
     """Return the programs that a check runs and what they read at their start, each with what tells a change."""
-    found = dict[str, Stamp]()
+    stamps = dict[str, Stamp]()
     for word in dict.fromkeys(words):
-        if word and "/" not in word and (path := _found(word)) is not None:
-            found[word] = _stamp(path)
+        if word and "/" not in word and (path := _find_program(word)) is not None:
+            stamps[word] = _stamp(path)
     places = [home / name for name in STARTUP]
     for pattern in _PYTHON:
         places += home.glob(pattern)
     places += [folder / name for folder in root.resolve().parents for name in ABOVE]
     for place in places:
         if (stamp := _stamp(place))[0]:
-            found[str(place)] = stamp
-    return found
+            stamps[str(place)] = stamp
+    return stamps
 
 
-def _found(word: str) -> Path | None:
+def _find_program(word: str) -> Path | None:
     """Return where a shell would find a program, whether or not it can be run."""
     places = (Path(folder, word) for folder in os.get_exec_path() if folder.startswith("/"))
     return next((place for place in places if place.is_file()), None)

@@ -31,7 +31,7 @@ class Tree:
 
     def look(self) -> dict[str, str]:
         """Return every file that is not ignored, by its path from the root, with the hash of what it holds."""
-        found = dict[str, str]()
+        hashes = dict[str, str]()
         for path, status in project_files(self.root):
             name = os.path.relpath(path, self.root)
             stamp = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_mode)
@@ -39,8 +39,8 @@ class Tree:
             if known is None or known[0] != stamp:
                 known = (stamp, _digest(path, status))
                 self._known[name] = known
-            found[name] = known[1]
-        return found
+            hashes[name] = known[1]
+        return hashes
 
 
 def tree_hash(files: Mapping[str, str]) -> str:

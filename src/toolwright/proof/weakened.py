@@ -1,4 +1,4 @@
-"""What became of tests: which were deleted, skipped, narrowed, loosened, or expect something else now."""
+"""Weakened tests: those deleted, skipped, narrowed, loosened, or that expect something else now."""
 
 import ast
 import doctest
@@ -46,7 +46,7 @@ class TestCase:
 
 @record(frozen=True, slots=True)
 class Weakening:
-    """What was done to a test."""
+    """Change that weakens a test."""
 
     kind: str
     name: str
@@ -87,12 +87,12 @@ def examples_of(path: str, text: str) -> Mapping[str, TestCase]:
         examples = doctest.DocTestParser().get_examples(text)
     except (SyntaxError, ValueError, RecursionError):
         return {}
-    found = dict[str, TestCase]()
-    for one in examples:
-        name = " ".join(_EXAMPLE.sub("", one.source).split())
-        skipped = one.options.get(doctest.SKIP, False)
-        found[name] = TestCase(skipped, only=False, asserts=(one.exc_msg or one.want.strip(),))
-    return found
+    examples_by_name = dict[str, TestCase]()
+    for example in examples:
+        name = " ".join(_EXAMPLE.sub("", example.source).split())
+        skipped = example.options.get(doctest.SKIP, False)
+        examples_by_name[name] = TestCase(skipped, only=False, asserts=(example.exc_msg or example.want.strip(),))
+    return examples_by_name
 
 
 def _has_moved(name: str, was: TestCase, come: Mapping[str, TestCase]) -> bool:
@@ -115,11 +115,11 @@ def _weaker(
             yield Weakening("test_skipped", name, path)
         if now.only and not was.only:
             yield Weakening("test_narrowed", name, path)
-        gone = [one for one in was.asserts if one not in now.asserts]
-        come = [one for one in now.asserts if one not in was.asserts]
-        if not gone:
+        removed = [one for one in was.asserts if one not in now.asserts]
+        added = [one for one in now.asserts if one not in was.asserts]
+        if not removed:
             continue
-        if len(now.asserts) < len(was.asserts) or any(_LOOSE.search(one) for one in come):
+        if len(now.asserts) < len(was.asserts) or any(_LOOSE.search(one) for one in added):
             yield Weakening("test_loosened", name, path)
         else:
             yield Weakening("expectation_changed", name, path)
@@ -173,7 +173,7 @@ def _python_tests(node: ast.stmt, above: str, *, skipped: bool) -> Iterator[tupl
 
 
 def _marks_module(node: ast.stmt) -> bool:
-    """Whether a statement of a module or class passes over all of its tests."""
+    """Tell whether a statement of a module or class passes over all of its tests."""
     text = ast.unparse(node) if isinstance(node, ast.Assign | ast.Expr | ast.Raise | ast.If) else ""
     if isinstance(node, ast.If) and not text.startswith("if True"):
         return False

@@ -46,20 +46,20 @@ def make_copy(root: Path, copy: Path, files: Mapping[str, str], baseline: Before
 
 def changed_dependencies(root: Path, since: int) -> list[str]:
     """Return files that no tree has and that changed since, where a check would find them: the dependencies."""
-    found = list[str]()
+    changed = list[str]()
     for name in DEPENDENCIES:
         for folder, folders, names in os.walk(root / name):
             folders[:] = [one for one in folders if one not in ("__pycache__", ".cache", ".vite", ".bin-cache")]
-            for one in names:
-                path = os.path.join(folder, one)  # noqa: PTH118 - ten thousands of files
+            for file_name in names:
+                path = os.path.join(folder, file_name)  # noqa: PTH118 - ten thousands of files
                 try:
-                    if os.lstat(path).st_ctime_ns > since and not one.endswith((".pyc", ".lock", ".log")):
-                        found.append(os.path.relpath(path, root))
+                    if os.lstat(path).st_ctime_ns > since and not file_name.endswith((".pyc", ".lock", ".log")):
+                        changed.append(os.path.relpath(path, root))
                 except OSError:
                     continue
-                if len(found) >= 20:
-                    return found
-    return found
+                if len(changed) >= 20:
+                    return changed
+    return changed
 
 
 def new_ignored(root: Path, files: Mapping[str, str], since: int) -> Iterator[str]:
@@ -112,14 +112,14 @@ def _write(there: int, target: str) -> None:
     status = os.fstat(there)
     if not stat.S_ISREG(status.st_mode):
         return
-    made = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IMODE(status.st_mode))
+    copy = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IMODE(status.st_mode))
     try:
         while data := os.read(there, _CHUNK):
-            os.write(made, data)
-        os.fchmod(made, stat.S_IMODE(status.st_mode))
-        os.utime(made, ns=(status.st_atime_ns, status.st_mtime_ns))
+            os.write(copy, data)
+        os.fchmod(copy, stat.S_IMODE(status.st_mode))
+        os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
     finally:
-        os.close(made)
+        os.close(copy)
 
 
 def _restore(path: str, copy: Path, baseline: Before) -> bool:

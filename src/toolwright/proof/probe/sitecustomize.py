@@ -12,7 +12,7 @@ _REPORT = os.path.join(os.path.dirname(_HERE), "report")
 
 
 class Probe:
-    """Follows the files that it is told, by their places in the project or its copy."""
+    """Follows the files that it is wanted_file, by their places in the project or its copy."""
 
     def __init__(self, wanted: Any) -> None:
         self.roots = [os.path.realpath(one) + os.sep for one in wanted["roots"]]
@@ -72,8 +72,8 @@ class Probe:
 
 
 try:
-    with open(os.path.join(_HERE, "wanted.json"), encoding="utf-8") as told:
-        _probe = Probe(json.load(told))
+    with open(os.path.join(_HERE, "wanted.json"), encoding="utf-8") as wanted_file:
+        _probe = Probe(json.load(wanted_file))
     _probe.begin()
 except (OSError, ValueError, KeyError):
     pass
