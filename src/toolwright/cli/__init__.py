@@ -70,30 +70,30 @@ exit codes: 0 done, 1 failed, 2 usage, 3 refused by permission, 4 aborted or tim
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; the answer goes to stdout, everything else to stderr."""
-    given = sys.argv[1:] if arguments is None else arguments
-    if given in (["--version"], ["-V"], ["-v"], ["version"]):
+    words = sys.argv[1:] if arguments is None else arguments
+    if words in (["--version"], ["-V"], ["-v"], ["version"]):
         from toolwright import __version__
 
         sys.stdout.write(f"{__version__}\n")
         return 0
-    if _is_chat(given):
-        given = ["chat", *given]
-    if given in ([], ["--help"], ["-h"], ["help"]):
+    if _is_chat(words):
+        words = ["chat", *words]
+    if words in ([], ["--help"], ["-h"], ["help"]):
         sys.stdout.write(_help())
-        return 0 if given else 2
-    if given[0] == "help":
-        given = [*given[1:], "--help"]
-    return _run(given, whole_process=arguments is None)
+        return 0 if words else 2
+    if words[0] == "help":
+        words = [*words[1:], "--help"]
+    return _run(words, whole_process=arguments is None)
 
 
-def _run(given: list[str], *, whole_process: bool) -> int:
-    """What a start makes lives to the end: to look for garbage in it would cost a fifth of a short command."""
+def _run(words: list[str], *, whole_process: bool) -> int:
+    """Run without looking for garbage: what a start makes lives to the end, so that would cost a fifth of the time."""
     if whole_process:
         gc.set_threshold(_COLLECT_AFTER)
     try:
         from toolwright.cli.dispatch import run_command
 
-        return run_command(given)
+        return run_command(words)
     except KeyboardInterrupt:
         return 4
     finally:
@@ -101,9 +101,9 @@ def _run(given: list[str], *, whole_process: bool) -> int:
             gc.freeze()
 
 
-def _is_chat(given: list[str]) -> bool:
+def _is_chat(arguments: list[str]) -> bool:
     """Nothing on a terminal, words in quotes, or an option of the conversation: no command has these."""
-    words = list(given)
+    words = list(arguments)
     while words[:1] in (["--directory"], ["--trust"]):
         words = words[2 if words[0] == "--directory" else 1 :]
     if not words:

@@ -66,8 +66,8 @@ def _option(known: argparse.ArgumentParser, argument: str) -> argparse.Action | 
     name = argument.partition("=")[0]
     if name in actions or not name.startswith("--"):
         return actions.get(name) or actions.get(argument[:2])
-    found = {id(actions[option]): actions[option] for option in _long(known) if option.startswith(name)}
-    return next(iter(found.values())) if len(found) == 1 else None
+    fitting = {id(actions[option]): actions[option] for option in _long(known) if option.startswith(name)}
+    return next(iter(fitting.values())) if len(fitting) == 1 else None
 
 
 def _long(known: argparse.ArgumentParser) -> list[str]:
@@ -81,6 +81,6 @@ def _looks_like_option(argument: str) -> bool:
 
 
 def _wants_value(action: argparse.Action, argument: str) -> bool:
-    """Whether the next argument is the option's value, rather than none or what is written onto it."""
+    """Tell if the next argument is the option's value, rather than none or what is written onto it."""
     joined = "=" in argument or (not argument.startswith("--") and len(argument) > 2)
     return action.nargs != 0 and not joined

@@ -59,13 +59,13 @@ def _open_closed_streams() -> None:
 
 
 def _database_errors() -> tuple[type[Exception], ...]:
-    """What the database raises; none if nobody has imported it, which takes its time."""
+    """Return the errors that the database raises; none if nobody has imported it, which takes its time."""
     sqlite3 = sys.modules.get("sqlite3")
     return () if sqlite3 is None else (sqlite3.Error,)
 
 
 def os_trouble(error: OSError) -> str:
-    """What the system refused, as a sentence without its stop."""
+    """Return what the system refused, as a sentence without its stop."""
     try:
         Path.cwd()
     except FileNotFoundError:
@@ -119,22 +119,22 @@ def _unknown(word: str) -> str:
     return f"There is no command {word!r}. {hint} See tw --help; to say it to an agent: tw chat {shlex.quote(word)}."
 
 
-def _complain(told: str, code: int) -> int:
+def _complain(message: str, code: int) -> int:
     try:
-        say(f"tw: {told}", lines=True, to=sys.stderr)
+        say(f"tw: {message}", lines=True, to=sys.stderr)
     except OSError:
         return code
     return code
 
 
 def _leave_quietly() -> NoReturn:
-    """Whoever read our output has stopped reading: end without a word, as other filters do."""
+    """End without a word, as other filters do, once our output is no longer read."""
     _drop_output()
     raise SystemExit(DONE)
 
 
 def _drop_output() -> None:
-    """What could not be written is not tried again when Python ends."""
+    """Drop what could not be written, so that it is not tried again when Python ends."""
     with suppress(OSError):
         sys.stdout.flush()
         return

@@ -1,4 +1,4 @@
-"""How a command's help is laid out: it fits the terminal and is the same with every version of Python."""
+"""Layout of a command's help: it fits the terminal and is the same with every version of Python."""
 
 import argparse
 import os
@@ -21,9 +21,9 @@ class Layout(argparse.RawDescriptionHelpFormatter):
         prefix: str | None,
     ) -> str:
         """The usage on one line, or broken between an option with its value and the next, and before the words."""
-        shown = [one for one in actions if one.help is not argparse.SUPPRESS]
-        options = self._usage_of_options([one for one in shown if one.option_strings], list(groups))
-        words = [self._format_args(one, one.dest) for one in shown if not one.option_strings]
+        visible_actions = [one for one in actions if one.help is not argparse.SUPPRESS]
+        options = self._usage_of_options([one for one in visible_actions if one.option_strings], list(groups))
+        words = [self._format_args(one, one.dest) for one in visible_actions if not one.option_strings]
         title = "usage: " if prefix is None else prefix
         begin, room = f"{title}{self._prog}", self._width - self._current_indent
         line = " ".join([begin, *options, *words])

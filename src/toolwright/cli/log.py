@@ -12,7 +12,7 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
 def start_log() -> None:
-    """What goes wrong is told in our own words; without the variable nothing is logged."""
+    """Log as the variable wants it: without it nothing is logged, and problems are told in our own words."""
     words = [word.strip().upper() for word in os.environ.get("TOOLWRIGHT_LOG", "").split(",") if word.strip()]
     log = logging.getLogger("toolwright")
     log.handlers.clear()
@@ -22,8 +22,10 @@ def start_log() -> None:
         return
     wrong = [word for word in words if word not in (*LEVELS, "JSON")]
     if wrong:
-        told = f"TOOLWRIGHT_LOG={wrong[0].lower()} means nothing; use debug, info, warning or error, and json if wanted"
-        say(told, to=sys.stderr)
+        warning = (
+            f"TOOLWRIGHT_LOG={wrong[0].lower()} means nothing; use debug, info, warning or error, and json if wanted"
+        )
+        say(warning, to=sys.stderr)
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLine() if "JSON" in words else TextLine())
     log.addHandler(handler)
@@ -31,7 +33,7 @@ def start_log() -> None:
 
 
 def _tell_always(name: str) -> None:
-    """What this module has to say is for every user, and nobody else tells it."""
+    """Show what this module has to say to every user, since nobody else tells it."""
     handler = logging.StreamHandler()
     handler.setFormatter(PlainLine())
     logging.getLogger(name).handlers[:] = [handler]

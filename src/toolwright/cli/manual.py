@@ -32,21 +32,21 @@ def manual_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _section(name: str, made: argparse.ArgumentParser) -> Iterator[str]:
+def _section(name: str, own_parser: argparse.ArgumentParser) -> Iterator[str]:
     yield f'.SH "{name.upper()}"'
-    yield _plain(made.description or "")
-    yield from _options(made)
-    for action in made._actions:
+    yield _plain(own_parser.description or "")
+    yield from _options(own_parser)
+    for action in own_parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            for one, below in action.choices.items():
-                yield f'.SS "{name} {one}"'
+            for name_of_action, below in action.choices.items():
+                yield f'.SS "{name} {name_of_action}"'
                 yield _plain(below.description or "")
                 yield from _options(below)
 
 
-def _options(made: argparse.ArgumentParser) -> Iterator[str]:
+def _options(own_parser: argparse.ArgumentParser) -> Iterator[str]:
     """The options of a command, but for those that all have."""
-    for action in made._actions:
+    for action in own_parser._actions:
         if isinstance(action, argparse._SubParsersAction) or action.help in (None, argparse.SUPPRESS):
             continue
         if {"--help", "--directory", "--trust", "--pure"} & set(action.option_strings):

@@ -33,38 +33,38 @@ class Parser(argparse.ArgumentParser):
     """argparse that takes options and words in any order, and complains the way the rest of the program does."""
 
     free_words = False
-    """Whether the words are another program's, so that options we do not have are among them."""
+    """True if the words are another program's, so that options we do not have are among them."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self.register("action", None, _Last)
         self.register("action", "store", _Last)
         self.color = False
         """From Python 3.14 on, argparse would colour some of its words and not ours."""
 
     def parse_known_args(self, args: Iterable[str] | None = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        given = list(args or ())
+        arguments = list(args or ())
         if self._subparsers is not None:
-            return super().parse_known_args(self._with_action(given), namespace)
-        found, unknown = super().parse_known_args(options_first(self, given, free=self.free_words), namespace)
+            return super().parse_known_args(self._with_action(arguments), namespace)
+        parsed, unknown = super().parse_known_args(options_first(self, arguments, free=self.free_words), namespace)
         if unknown:
             self.error(self._no_such(unknown))
-        return found, []
+        return parsed, []
 
     def _with_action(self, arguments: Sequence[str]) -> list[str]:
         """Without one of its actions a command says which there are; with one it does not have, the nearest too."""
         group = next(one for one in self._actions if isinstance(one, argparse._SubParsersAction))
         known = [str(name) for name in group.choices]
-        found = action_first(self, arguments, known)
-        given = options_first(self, found)
-        words = given[given.index("--") + 1 :] if "--" in given else []
+        ordered = action_first(self, arguments, known)
+        checked = options_first(self, ordered)
+        words = checked[checked.index("--") + 1 :] if "--" in checked else []
         if words and words[0] not in known:
             near = close(words[0], known)
-            told = f"did you mean {self.prog} {near}?" if near else f"there are: {', '.join(known)}"
-            self.error(f"there is no {self.prog} {words[0]}; {told}")
-        if not words and group.required and not {"-h", "--help"} & set(given):
+            advice = f"did you mean {self.prog} {near}?" if near else f"there are: {', '.join(known)}"
+            self.error(f"there is no {self.prog} {words[0]}; {advice}")
+        if not words and group.required and not {"-h", "--help"} & set(checked):
             self.error(f"say what to do: {', '.join(known)}, as in {self.prog} {known[0]}")
-        return found
+        return ordered
 
     def _no_such(self, unknown: Sequence[str]) -> str:
         option = next((one for one in unknown if one.startswith("-") and one != "--"), "")
@@ -85,28 +85,30 @@ class Parser(argparse.ArgumentParser):
 class _Last(argparse._StoreAction):
     """An option of which the last counts; who gives two is told."""
 
-    def __call__(self, made: argparse.ArgumentParser, found: argparse.Namespace, value: Any, name: Any = None) -> None:
-        earlier = getattr(found, self.dest, self.default)
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: Any, name: Any = None
+    ) -> None:
+        earlier = getattr(namespace, self.dest, self.default)
         if name and earlier is not self.default and earlier != value:
             note(f"{name} is given twice; {value} counts, {earlier} does not")
-        super().__call__(made, found, value, name)
+        super().__call__(parser, namespace, value, name)
 
 
 def parser(command: str, description: str, *, examples: str = "") -> Parser:
-    made = Parser(
+    root = Parser(
         prog=f"tw {command}",
         description=description,
         epilog=f"examples:\n{examples}" if examples else None,
         formatter_class=Layout,
     )
-    add_common(made)
-    return made
+    add_common(root)
+    return root
 
 
-def add_common(made: argparse.ArgumentParser) -> None:
-    made.add_argument("--directory", metavar="DIR", default=argparse.SUPPRESS, help="work on this folder")
-    made.add_argument("--trust", action="store_true", default=argparse.SUPPRESS, help="trust the project for this once")
-    made.add_argument("--pure", action="store_true", default=argparse.SUPPRESS, help="without plugins")
+def add_common(root: argparse.ArgumentParser) -> None:
+    root.add_argument("--directory", metavar="DIR", default=argparse.SUPPRESS, help="work on this folder")
+    root.add_argument("--trust", action="store_true", default=argparse.SUPPRESS, help="trust the project for this once")
+    root.add_argument("--pure", action="store_true", default=argparse.SUPPRESS, help="without plugins")
 
 
 def positive(number: type[Number]) -> Callable[[str], Number]:
@@ -132,11 +134,11 @@ def port(text: str) -> int:
 
 def subcommand(group: Any, name: str, text: str, *, as_json: bool = False) -> Parser:
     """A sub-command that takes the common options too, wherever they stand, and `--json` if it has that."""
-    made: Parser = group.add_parser(name, help=text, description=text, formatter_class=Layout)
-    add_common(made)
+    sub: Parser = group.add_parser(name, help=text, description=text, formatter_class=Layout)
+    add_common(sub)
     if as_json:
-        made.add_argument("--json", action="store_true", help="machine-readable")
-    return made
+        sub.add_argument("--json", action="store_true", help="machine-readable")
+    return sub
 
 
 def open_from(
@@ -171,13 +173,13 @@ def open_from(
 def answer_plugins(workspace: "Workspace") -> None:
     """Have what plugins ask by their client answered. Most never do, and then nothing of the server is loaded."""
 
-    async def first(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    async def first(name: str, query: Mapping[str, Any]) -> dict[str, Any]:
         try:
             from toolwright.server.inside import answers_of
         except ImportError as error:
             raise ToolError("A plugin's client needs pip install 'toolwright[server]'.", "missing") from error
         workspace.requests = answers_of(workspace)
-        return await workspace.requests(name, given)
+        return await workspace.requests(name, query)
 
     workspace.requests = first
 
@@ -231,7 +233,7 @@ def json_object(text: str, what: str) -> dict[str, Any]:
 
 
 def exit_code(error: ToolError | None, kind: str | None = None) -> int:
-    """What a call's outcome means to a script."""
+    """Return the exit code that tells a script of a call's outcome."""
     from toolwright.cli.dispatch import DONE, FAILED, REFUSED, STOPPED
 
     kind = error.kind if error is not None else kind

@@ -1,4 +1,4 @@
-"""What the command line prints: all of it passes here, so that no text from elsewhere acts on a terminal."""
+"""Output of the command line: all of it passes here, so that no text from elsewhere acts on a terminal."""
 
 import sys
 from typing import TextIO

@@ -1,4 +1,4 @@
-"""What the set-ups of other programs hold: which of it is in use here, which is not, and why."""
+"""Set-ups of other programs: which parts are in use here, which are not, and why."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -30,20 +30,20 @@ class OtherSetup:
     kind: str
     files: tuple[Path, ...]
     names: tuple[str, ...] = ()
-    """What of them, where it is not all."""
+    """The parts in question, where it is not all."""
     why: str = ""
     """Why they have no effect; empty if they are in use."""
 
     def __str__(self) -> str:
         more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
-        shown = f"{self.kind} of {self.program} ({self.files[0]}{more})"
+        subject = f"{self.kind} of {self.program} ({self.files[0]}{more})"
         named = f": {', '.join(self.names)}" if self.names else ""
-        return f"{shown} have no effect{named or ''}: {self.why}" if self.why else f"{shown} are in use{named}"
+        return f"{subject} have no effect{named or ''}: {self.why}" if self.why else f"{subject} are in use{named}"
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """Where a program keeps one kind of thing, below the project or the home."""
+    """Place where a program keeps one kind of thing, below the project or the home."""
 
     program: str
     kind: str
@@ -51,11 +51,11 @@ class _Place:
     setting: tuple[str, str] = ("", "")
     """The key below `foreign` and the word in it that has them read."""
     instead: str = ""
-    """What to do where no setting does."""
+    """Advice where no setting does it."""
     home: tuple[str, ...] | None = None
-    """Where they are in the home, if not in the same places."""
+    """Their places in the home, if not the same."""
     holding: str = ""
-    """What stands in the file if it holds any."""
+    """Text that is in the file if it holds any."""
 
     @property
     def advice(self) -> str:
@@ -137,7 +137,7 @@ def untrusted_files(directory: Path, folders: Folders) -> list[str]:
 
 
 def of_project(directory: Path, folders: Folders, config: "Config | None") -> Iterator[OtherSetup]:
-    """What the project alone has of them."""
+    """Yield what the project alone has of them."""
     for folder in between(config.root if config is not None else directory, directory):
         if folder != folders.home:
             yield from _in_places(folder, _PLACES, config, in_home=False)
@@ -148,30 +148,34 @@ def of_project(directory: Path, folders: Folders, config: "Config | None") -> It
 def _in_places(top: Path, places: Sequence[_Place], config: "Config | None", *, in_home: bool) -> Iterator[OtherSetup]:
     for place in places:
         patterns = place.home if in_home and place.home is not None else place.patterns
-        found = [file for pattern in patterns for file in _some(top, pattern) if _holds(file, place.holding)]
-        files = tuple(Path("~" if in_home else "", file.relative_to(top)) for file in found)
+        present = [file for pattern in patterns for file in _some(top, pattern) if _holds(file, place.holding)]
+        files = tuple(Path("~" if in_home else "", file.relative_to(top)) for file in present)
         wanted = _is_wanted(place, config)
         if files and (not wanted or place.kind not in ("agents", "MCP servers")):
             why = "" if wanted else place.advice
             yield OtherSetup(program=place.program, kind=place.kind, files=files, why=why)
 
 
-def _read_pieces(found: "Sequence[ForeignSetup]", config: "Config") -> Iterator[OtherSetup]:
+def _read_pieces(setups: "Sequence[ForeignSetup]", config: "Config") -> Iterator[OtherSetup]:
     """The agents and servers that were read, by file; one line for those in use, one for each that is not."""
-    for file in dict.fromkeys(one.file for one in found):
-        pieces = [one for one in found if one.file == file]
+    for file in dict.fromkeys(one.file for one in setups):
+        pieces = [one for one in setups if one.file == file]
         inside = file.is_relative_to(config.root)
-        shown = file.relative_to(config.root) if inside else file
+        label = file.relative_to(config.root) if inside else file
         waits = inside and not config.trusted
         used = tuple(one.name for one in pieces if not one.reason)
         if used:
             why = "the project is not trusted (tw trust)" if waits and pieces[0].kind == "MCP servers" else ""
             program, kind = pieces[0].program, pieces[0].kind
-            yield OtherSetup(program=program, kind=kind, files=(shown,), names=used, why=why)
-        for one in pieces:
-            if one.reason:
+            yield OtherSetup(program=program, kind=kind, files=(label,), names=used, why=why)
+        for piece in pieces:
+            if piece.reason:
                 yield OtherSetup(
-                    program=one.program, kind=one.kind, files=(shown,), names=(one.name,), why=one.reason.rstrip(".")
+                    program=piece.program,
+                    kind=piece.kind,
+                    files=(label,),
+                    names=(piece.name,),
+                    why=piece.reason.rstrip("."),
                 )
 
 
@@ -179,8 +183,8 @@ def _is_wanted(place: _Place, config: "Config | None") -> bool:
     key, word = place.setting
     if config is None or not key:
         return False
-    said = getattr(config.settings.foreign, key)
-    return bool(said) if not word else word in said
+    value = getattr(config.settings.foreign, key)
+    return bool(value) if not word else word in value
 
 
 def _some(keeper: Path, pattern: str) -> list[Path]:

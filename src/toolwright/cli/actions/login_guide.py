@@ -59,7 +59,7 @@ async def _never() -> str:
 
 
 def _has_terminal() -> bool:
-    """Whether a person can type here: who reads a terminal from the background is stopped."""
+    """Tell whether a person can type here: who reads a terminal from the background is stopped."""
     try:
         return is_terminal(sys.stdin) and os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
     except (OSError, ValueError):

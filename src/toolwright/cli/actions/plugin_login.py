@@ -43,15 +43,15 @@ async def _answered(prompt: dict[str, Any]) -> str:
     options = prompt.get("options")
     if prompt.get("type") != "select" or not isinstance(options, list) or not options:
         return await _read(f"{message} ")
-    for number, one in enumerate(options, 1):
-        note(f"{number}  {visible(str(one.get('label')), lines=False)}")
-    given = await _read(f"{message} ")
+    for number, option in enumerate(options, 1):
+        note(f"{number}  {visible(str(option.get('label')), lines=False)}")
+    choice = await _read(f"{message} ")
     by_name = {str(number): one for number, one in enumerate(options, 1)} | {
         str(one.get("label")): one for one in options
     }
-    if given not in by_name:
-        raise UsageError(f"{given!r} is none of them: {', '.join(map(str, by_name))}.")
-    return str(by_name[given].get("value"))
+    if choice not in by_name:
+        raise UsageError(f"{choice!r} is none of them: {', '.join(map(str, by_name))}.")
+    return str(by_name[choice].get("value"))
 
 
 async def _read(words: str) -> str:

@@ -85,25 +85,25 @@ def _wanted(options: argparse.Namespace, workspace: Workspace) -> list[Package]:
         if (package := package_of(options.package)) is None:
             raise UsageError(f"{options.package!r} is no package. Say NAME, NAME@VERSION or git+https://….")
         return [package]
-    found = packages_of(workspace.config, active_folders(workspace.config))
-    if not found:
+    packages = packages_of(workspace.config, active_folders(workspace.config))
+    if not packages:
         note("the settings name no packages; tw plugin install NAME adds one")
-    return found
+    return packages
 
 
-def _with(said: Any, spec: str) -> list[Any]:
-    entries = _entries(said)
+def _with(setting: Any, spec: str) -> list[Any]:
+    entries = _entries(setting)
     return entries if spec in [named(one)[0] for one in entries] else [*entries, spec]
 
 
-def _without(said: Any, spec: str) -> list[Any]:
-    return [one for one in _entries(said) if named(one)[0] != spec]
+def _without(setting: Any, spec: str) -> list[Any]:
+    return [one for one in _entries(setting) if named(one)[0] != spec]
 
 
-def _entries(said: Any) -> list[Any]:
-    if said is not None and not isinstance(said, list):
+def _entries(setting: Any) -> list[Any]:
+    if setting is not None and not isinstance(setting, list):
         raise ValueError("its `plugin` is no list")
-    return said or []
+    return setting or []
 
 
 def _by_hand(spec: str) -> str:

@@ -42,7 +42,9 @@ async def test(workspace: Workspace, options: argparse.Namespace) -> int:
     if options.json:
         print_json(_test_json(options, rows, rules, unmet, survived, score))
     else:
-        print_table([("ok" if row.passed else "FAIL", row.expected.text, _told(row, options.file)) for row in rows])
+        print_table(
+            [("ok" if row.passed else "FAIL", row.expected.text, _failure_line(row, options.file)) for row in rows]
+        )
         say(f"{len(rows) - len(failed)} passed, {len(failed)} failed")
         if options.coverage:
             say(f"coverage: {len(rules) - len(unmet)} of {len(rules)} rules are met")
@@ -58,10 +60,10 @@ def _test_json(
 ) -> Any:
     from toolwright.policy.table import as_json
 
-    told = [_row_json(row) for row in rows]
+    json_rows = [_row_json(row) for row in rows]
     if not options.coverage and not options.mutate:
-        return told
-    value: dict[str, Any] = {"rows": told}
+        return json_rows
+    value: dict[str, Any] = {"rows": json_rows}
     if options.coverage:
         value["coverage"] = {"rules": len(rules), "met": len(rules) - len(unmet), "unmet": list(as_json(unmet))}
     if options.mutate:
@@ -71,15 +73,15 @@ def _test_json(
 
 def _row_json(row: Any) -> dict[str, Any]:
     came = row.verdict.action
-    told = {"line": row.expected.line, "expected": row.expected.action, "decision": came or None}
-    return told if came else told | {"problem": row.why}
+    value = {"line": row.expected.line, "expected": row.expected.action, "decision": came or None}
+    return value if came else value | {"problem": row.why}
 
 
-def _told(row: Any, file: str) -> str:
+def _failure_line(row: Any, file: str) -> str:
     if row.passed:
         return ""
-    told = f"it is {row.verdict.action}: {row.why}" if row.verdict.action else row.why
-    return f"{file}:{row.expected.line}: {told}"
+    problem = f"it is {row.verdict.action}: {row.why}" if row.verdict.action else row.why
+    return f"{file}:{row.expected.line}: {problem}"
 
 
 def _list(rules: list[Rule], what: str) -> None:
@@ -99,14 +101,14 @@ def lint_rules(workspace: Workspace, options: argparse.Namespace) -> int:
     from toolwright.policy.lint import lint
 
     home = workspace.folders.home
-    found = lint(workspace.agents, workspace.config.sources, workspace.registry.ids(), home)
+    problems = lint(workspace.agents, workspace.config.sources, workspace.registry.ids(), home)
     if options.json:
-        print_json([one.as_json() for one in found])
+        print_json([one.as_json() for one in problems])
     else:
-        for one in found:
-            say(str(one))
-        say(f"{len(found)} found")
-    return 1 if found else 0
+        for problem in problems:
+            say(str(problem))
+        say(f"{len(problems)} found")
+    return 1 if problems else 0
 
 
 async def simulate_rules(workspace: Workspace, options: argparse.Namespace) -> int:

@@ -90,7 +90,7 @@ async def _replay(workspace: Workspace, options: argparse.Namespace) -> int:
         say(f"the same: {outcome.calls} call{'' if outcome.calls == 1 else 's'}")
     else:
         say(f"call {outcome.calls} differs: {outcome.call['tool']}  {outcome.call['id']}")
-        recorded, replayed = (_shown(one) for one in (outcome.recorded, outcome.replayed))
+        recorded, replayed = (_render_outcome(one) for one in (outcome.recorded, outcome.replayed))
         say(unified("recorded", recorded, replayed), lines=True)
         if outcome.changed_since:
             say(f"Changed after the session, not by it: {', '.join(outcome.changed_since)}")
@@ -113,7 +113,7 @@ async def _evidence(workspace: Workspace, options: argparse.Namespace) -> int:
     return 0 if evidence.verdict == "proven" else 1
 
 
-def _shown(outcome: Any) -> str:
+def _render_outcome(outcome: Any) -> str:
     files = "".join(f"{name}: {content or 'gone'}\n" for name, content in outcome.files.items())
     return f"{outcome.status}\n{outcome.output}\n{files}"
 

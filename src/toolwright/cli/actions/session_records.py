@@ -58,16 +58,16 @@ def verify_file(options: argparse.Namespace) -> int:
         raise UsageError(f"{options.id} cannot be read as a bundle: {error}.") from error
     misfit = misfit_in(bundle)
     sessions = bundle["sessions"].values()
-    for one in bundle["redacted"]:
-        note(f"taken out: {one['leaves']} of {one['record']}")
+    for redaction in bundle["redacted"]:
+        note(f"taken out: {redaction['leaves']} of {redaction['record']}")
     head = str(bundle["sessions"][bundle["session"]]["head"])
     return _tell(misfit, sum(len(one["records"]) for one in sessions), head, "", as_json=options.json)
 
 
 def _tell(misfit: Misfit | None, records: int, head: str, where: str, *, as_json: bool) -> int:
     if as_json:
-        found = None if misfit is None else {"record": misfit.record_id, "why": misfit.why}
-        print_json({"fits": misfit is None, "records": records, "head": head, "misfit": found})
+        misfit_json = None if misfit is None else {"record": misfit.record_id, "why": misfit.why}
+        print_json({"fits": misfit is None, "records": records, "head": head, "misfit": misfit_json})
     elif misfit is None:
         say(f"fits: {records} records, chain {head}")
     else:
@@ -94,7 +94,7 @@ async def _bundle(workspace: Workspace, options: argparse.Namespace) -> int:
 
     patterns = [_pattern(one) for one in options.redact]
     logs = await _logs(workspace, options.id)
-    misfit = next((found for log in logs.values() if (found := log.misfit())), None)
+    misfit = next((first for log in logs.values() if (first := log.misfit())), None)
     if misfit is not None:
         raise UsageError(
             f"The records do not fit their chain, so they are not packed: {misfit.record_id}: {misfit.why}."

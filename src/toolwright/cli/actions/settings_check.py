@@ -1,4 +1,4 @@
-"""What the settings ask for and cannot have: names that lead nowhere, files that say nothing."""
+"""Settings that ask for what they cannot have: names that lead nowhere, files that say nothing."""
 
 from collections.abc import Iterator
 
@@ -29,10 +29,10 @@ def _default_agent(workspace: Workspace) -> Iterator[str]:
 
 
 def _models(workspace: Workspace) -> Iterator[str]:
-    said = {"model": workspace.settings.model, "small_model": workspace.settings.small_model}
-    said |= {f"model of the agent {one.name}": one.model for one in workspace.agents.by_name.values()}
-    said |= {f"model of the command /{one.name}": one.model for one in workspace.commands.all()}
-    for what, name in said.items():
+    named_models = {"model": workspace.settings.model, "small_model": workspace.settings.small_model}
+    named_models |= {f"model of the agent {one.name}": one.model for one in workspace.agents.by_name.values()}
+    named_models |= {f"model of the command /{one.name}": one.model for one in workspace.commands.all()}
+    for what, name in named_models.items():
         if not name or name.startswith(SCRIPTED):
             continue
         try:

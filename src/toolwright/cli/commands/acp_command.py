@@ -32,13 +32,13 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> Parser:
-    made = parser(
+    root = parser(
         "acp",
         "Work as the agent of an editor, over the Agent Client Protocol. Started by the editor, not by hand.",
         examples="  tw acp --print-config zed",
     )
-    made.add_argument("--print-config", choices=("zed", "jetbrains", "neovim"), help="what the editor's settings want")
-    return made
+    root.add_argument("--print-config", choices=("zed", "jetbrains", "neovim"), help="what the editor's settings want")
+    return root
 
 
 def _fragment(editor: str) -> str:

@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "agent",
         "The agents: who works, on which model, under which rules.",
         examples=(
@@ -42,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
             "  tw agent create reviewer --description 'Reviews a change' --mode subagent --deny edit --deny bash"
         ),
     )
-    actions = made.add_subparsers(dest="action", required=True, metavar="list|show|create")
+    actions = root.add_subparsers(dest="action", required=True, metavar="list|show|create")
     listing = subcommand(actions, "list", "All agents there are")
     listing.add_argument("--all", action="store_true", help="the hidden ones too")
     showing = subcommand(actions, "show", "One agent and every rule that holds for it, weakest first")
@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     creating.add_argument("--prompt", default="", help="what it is told to be; edit the file for more")
     creating.add_argument("--deny", action="append", default=[], metavar="PERMISSION", help="may be given again")
     creating.add_argument("--user", action="store_true", help="for all your projects, not only for this one")
-    return made
+    return root
 
 
 def _list(workspace: Workspace, options: argparse.Namespace) -> None:

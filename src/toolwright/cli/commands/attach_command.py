@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> int:
         return converse(options)
     from toolwright.cli.commands import run_command
 
-    return run_command.main([*_given(options), "--", *options.prompt])
+    return run_command.main([*_run_arguments(options), "--", *options.prompt])
 
 
 def _attach_to_run(options: argparse.Namespace) -> None:
@@ -35,8 +35,8 @@ def _attach_to_run(options: argparse.Namespace) -> None:
     options.url, options.session, options.directory = ensure(os.environ), run.session, run.directory
 
 
-def _given(options: argparse.Namespace) -> list[str]:
-    """What tw run is told."""
+def _run_arguments(options: argparse.Namespace) -> list[str]:
+    """Return the arguments of tw run that mean the same."""
     return [
         *("--attach", options.url),
         *(("--session", options.session) if options.session else ()),
@@ -50,7 +50,7 @@ def _given(options: argparse.Namespace) -> list[str]:
 
 
 def _parser() -> Parser:
-    made = parser(
+    root = parser(
         "attach",
         "Talk with a run in the background (tw ps), or with an agent on a server that runs elsewhere (tw serve). The "
         "secret of your own server on this machine is found by itself; else put it into the address, or into "
@@ -59,9 +59,9 @@ def _parser() -> Parser:
         examples="  tw attach quiet-heron\n  tw attach http://127.0.0.1:4096\n"
         "  tw attach http://127.0.0.1:4096 'why does test_login fail?'",
     )
-    made.add_argument("url", metavar="RUN|URL", help="the name of a run, or the address of a server")
-    made.add_argument("prompt", nargs="*", default=[], help="what you want; what is piped in is added to it")
-    add_options(made)
-    made.add_argument("--yes", action="store_true", help="allow whatever is asked (what a rule denies stays denied)")
-    made.add_argument("--no", action="store_true", help="refuse whatever is asked")
-    return made
+    root.add_argument("url", metavar="RUN|URL", help="the name of a run, or the address of a server")
+    root.add_argument("prompt", nargs="*", default=[], help="what you want; what is piped in is added to it")
+    add_options(root)
+    root.add_argument("--yes", action="store_true", help="allow whatever is asked (what a rule denies stays denied)")
+    root.add_argument("--no", action="store_true", help="refuse whatever is asked")
+    return root

@@ -29,13 +29,13 @@ def main(arguments: list[str]) -> int:
     else:
         print_table(_listed(workspace, file))
         note("tw auth PROVIDER stores a key; one in the environment, such as ANTHROPIC_API_KEY, works as well")
-        for one in keys_elsewhere(workspace.folders):
-            note(str(one))
+        for key in keys_elsewhere(workspace.folders):
+            note(str(key))
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "auth",
         "Keys for model providers. A key is read from the terminal without being shown, or from stdin."
         " Several keys of one provider have names, as in anthropic@work; so have their models.",
@@ -43,20 +43,20 @@ def _parser() -> argparse.ArgumentParser:
         "  tw auth --login openrouter\n"
         "  tw auth --remove openai",
     )
-    made.add_argument("provider", nargs="?", default="")
-    chosen = made.add_mutually_exclusive_group()
+    root.add_argument("provider", nargs="?", default="")
+    chosen = root.add_mutually_exclusive_group()
     chosen.add_argument(
         "--login", action="store_true", help=f"log in instead: {', '.join(PROVIDERS)}, and what plugins log in to"
     )
     chosen.add_argument("--remove", action="store_true", help="forget the key of this provider")
-    made.add_argument("--method", default="", metavar="WAY", help="with --login: its number or label, of several")
-    made.add_argument("--port", type=port, help="with --login openrouter: where the browser comes back to (3000)")
-    add_tunnel(made)
-    return made
+    root.add_argument("--method", default="", metavar="WAY", help="with --login: its number or label, of several")
+    root.add_argument("--port", type=port, help="with --login openrouter: where the browser comes back to (3000)")
+    add_tunnel(root)
+    return root
 
 
 def _listed(workspace: Workspace, file: AuthFile) -> list[tuple[str, ...]]:
-    """Whose keys are there and where: the settings go before the environment, and both before what is stored."""
+    """List the keys that are there and their places: settings before the environment, both before what is stored."""
     stored = {name: record.get("type", "") for name, record in file.records().items()}
     rows: dict[str, str] = {}
     for provider in workspace.connections.catalog.providers():

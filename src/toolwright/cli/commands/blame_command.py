@@ -17,14 +17,14 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "blame",
         "From a line to the call that wrote it, the prompt it was written for, and who allowed it.",
         examples="  tw blame src/a.py:12\n  tw blame src/a.py:12 --json",
     )
-    made.add_argument("place", metavar="FILE:LINE", help="a line of a file, counted from 1")
-    made.add_argument("--json", action="store_true", help="machine-readable")
-    return made
+    root.add_argument("place", metavar="FILE:LINE", help="a line of a file, counted from 1")
+    root.add_argument("--json", action="store_true", help="machine-readable")
+    return root
 
 
 async def _run(options: argparse.Namespace) -> int:
@@ -53,21 +53,21 @@ async def _run(options: argparse.Namespace) -> int:
             else:
                 say("no session here is known to have written it")
             return 1
-        found = told_of(origin, await workspace.sessions.messages(origin.session_id))
+        origin_json = told_of(origin, await workspace.sessions.messages(origin.session_id))
     if options.json:
-        print_json(found)
+        print_json(origin_json)
     else:
-        _tell(found)
+        _tell(origin_json)
     return 0
 
 
-def _tell(found: Json) -> None:
-    say(f"{found.get('tool', 'a call')}  {found['call']}  {found.get('agent', '')}  {found['session']}")
-    if prompt := found.get("prompt"):
+def _tell(origin: Json) -> None:
+    say(f"{origin.get('tool', 'a call')}  {origin['call']}  {origin.get('agent', '')}  {origin['session']}")
+    if prompt := origin.get("prompt"):
         say(f"> {visible(prompt['text'], lines=False)[:300]}")
-    for one in found.get("allowed", ()):
-        by = {"person": f"a person: {one.get('reply')}", "rule": f"the rule {one.get('rule')}"}.get(
-            one["by"], "default"
+    for approval in origin.get("allowed", ()):
+        by = {"person": f"a person: {approval.get('reply')}", "rule": f"the rule {approval.get('rule')}"}.get(
+            approval["by"], "default"
         )
-        source = f" ({one['source']})" if one.get("source") else ""
-        say(f"  {one['action']}  {one['permission']} {one['pattern']}  by {by}{source}")
+        source = f" ({approval['source']})" if approval.get("source") else ""
+        say(f"  {approval['action']}  {approval['permission']} {approval['pattern']}  by {by}{source}")

@@ -30,12 +30,12 @@ def converse(options: argparse.Namespace) -> int:
 
 
 def _can_draw() -> bool:
-    """Whether there is what draws, and a terminal that can be drawn on."""
+    """Tell if there is a terminal that can be drawn on, and the library that draws."""
     return os.environ.get("TERM", "") not in ("dumb", "") and find_spec("textual") is not None
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "chat",
         "Talk with an agent about this folder. tw alone opens it too, and tw 'prompt' begins with a prompt.",
         examples=(
@@ -45,16 +45,16 @@ def _parser() -> argparse.ArgumentParser:
             "  tw --session last --agent plan --model anthropic/claude-sonnet-5-5"
         ),
     )
-    made.add_argument("prompt", nargs="*", default=[], help="what to begin with")
-    add_options(made)
-    return made
+    root.add_argument("prompt", nargs="*", default=[], help="what to begin with")
+    add_options(root)
+    return root
 
 
-def add_options(made: argparse.ArgumentParser) -> None:
-    """What every conversation can be told, wherever the agent works."""
-    made.add_argument("--agent", default="", help="the agent to talk with (build)")
-    made.add_argument("--model", "-m", default="", metavar="P/M", help="the model to use")
-    made.add_argument("--continue", "-c", dest="go_on", action="store_true", help="go on with the last session")
-    made.add_argument("--session", "-s", default="", metavar="ID", help="go on with this session: id, words or last")
-    made.add_argument("--inline", action="store_true", help="at the foot of the terminal, which scrolls as usual")
-    made.add_argument("--plain", action="store_true", help="lines only, instead of the full screen")
+def add_options(root: argparse.ArgumentParser) -> None:
+    """Add the options that every conversation takes, wherever the agent works."""
+    root.add_argument("--agent", default="", help="the agent to talk with (build)")
+    root.add_argument("--model", "-m", default="", metavar="P/M", help="the model to use")
+    root.add_argument("--continue", "-c", dest="go_on", action="store_true", help="go on with the last session")
+    root.add_argument("--session", "-s", default="", metavar="ID", help="go on with this session: id, words or last")
+    root.add_argument("--inline", action="store_true", help="at the foot of the terminal, which scrolls as usual")
+    root.add_argument("--plain", action="store_true", help="lines only, instead of the full screen")

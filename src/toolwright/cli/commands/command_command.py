@@ -17,17 +17,19 @@ async def _list(options: argparse.Namespace) -> int:
     workspace = open_from(options)
     commands = workspace.commands
     await join(workspace)
-    found = commands.all()
+    all_commands = commands.all()
     if options.json:
-        print_json(list(map(_shown, found)))
+        print_json(list(map(_as_json, all_commands)))
     else:
-        print_table([(one.name, one.description or one.template.strip().partition("\n")[0][:80]) for one in found])
+        print_table(
+            [(one.name, one.description or one.template.strip().partition("\n")[0][:80]) for one in all_commands]
+        )
     for problem in commands.problems:
         note(f"warning: a command is left out. {problem}")
     return 0
 
 
-def _shown(command: Command) -> Json:
+def _as_json(command: Command) -> Json:
     return {
         "name": command.name,
         "description": command.description,
@@ -40,11 +42,11 @@ def _shown(command: Command) -> Json:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "command",
         "Commands are prompts with a name: command/*.md beside the settings, or `command` in them.",
         examples="  tw command list\n  tw run --command review main",
     )
-    group = made.add_subparsers(dest="action", required=True, metavar="list")
+    group = root.add_subparsers(dest="action", required=True, metavar="list")
     subcommand(group, "list", "the commands there are", as_json=True)
-    return made
+    return root

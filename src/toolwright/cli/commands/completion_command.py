@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "completion",
         "Prints a script for your shell, which then completes commands and options; or the manual page.",
         examples=(
@@ -47,8 +47,8 @@ def _parser() -> argparse.ArgumentParser:
             "  tw completion man > ~/.local/share/man/man1/tw.1         for man tw"
         ),
     )
-    made.add_argument("shell", choices=("bash", "zsh", "fish", "man"))
-    return made
+    root.add_argument("shell", choices=("bash", "zsh", "fish", "man"))
+    return root
 
 
 async def _names(of: Callable[[Workspace], Awaitable[list[str]]]) -> list[str]:
@@ -60,8 +60,8 @@ async def _names(of: Callable[[Workspace], Awaitable[list[str]]]) -> list[str]:
 
 
 async def _sessions(workspace: Workspace) -> list[str]:
-    found = await workspace.sessions.listed(LISTED, roots=True)
-    return ["last", *(info.slug or info.id for info in found)]
+    infos = await workspace.sessions.listed(LISTED, roots=True)
+    return ["last", *(info.slug or info.id for info in infos)]
 
 
 async def _agents(workspace: Workspace) -> list[str]:
@@ -88,31 +88,31 @@ _NAMES: Mapping[str, Callable[[Workspace], Awaitable[list[str]]]] = {
 
 
 def completions() -> Words:
-    """What may follow each command, and each action of one."""
-    found: Words = {"": [*COMMANDS, "--help", "--version"]}
+    """Return what may follow each command, and each action of one."""
+    words: Words = {"": [*COMMANDS, "--help", "--version"]}
     for command in COMMANDS:
-        made: argparse.ArgumentParser = import_module(f"toolwright.cli.commands.{command}_command")._parser()
-        found[command] = _options(made)
-        for action in made._actions:
+        own_parser: argparse.ArgumentParser = import_module(f"toolwright.cli.commands.{command}_command")._parser()
+        words[command] = _options(own_parser)
+        for action in own_parser._actions:
             if isinstance(action, argparse._SubParsersAction):
-                found[command] = [*action.choices, *found[command]]
-                found |= {f"{command} {name}": _options(one) for name, one in action.choices.items()}
+                words[command] = [*action.choices, *words[command]]
+                words |= {f"{command} {name}": _options(one) for name, one in action.choices.items()}
     # The options of the conversation need no command before them.
-    found[""] += [option for option in found["chat"] if option not in found[""]]
-    return found
+    words[""] += [option for option in words["chat"] if option not in words[""]]
+    return words
 
 
 def _of_one_session() -> list[str]:
     """The actions of `tw session` that are about one of them."""
-    made: argparse.ArgumentParser = import_module("toolwright.cli.commands.session_command")._parser()
-    actions = next(one for one in made._actions if isinstance(one, argparse._SubParsersAction)).choices
+    own_parser: argparse.ArgumentParser = import_module("toolwright.cli.commands.session_command")._parser()
+    actions = next(one for one in own_parser._actions if isinstance(one, argparse._SubParsersAction)).choices
     return [name for name, one in actions.items() if any(action.dest == "id" for action in one._actions)]
 
 
-def _options(made: argparse.ArgumentParser) -> list[str]:
+def _options(own_parser: argparse.ArgumentParser) -> list[str]:
     """The words that may stand there by themselves, and the options in full."""
-    words = [str(one) for action in made._actions if _is_word(action) for one in action.choices or ()]
-    return words + [text for action in made._actions for text in action.option_strings if text.startswith("--")]
+    words = [str(one) for action in own_parser._actions if _is_word(action) for one in action.choices or ()]
+    return words + [text for action in own_parser._actions for text in action.option_strings if text.startswith("--")]
 
 
 def _is_word(action: argparse.Action) -> bool:

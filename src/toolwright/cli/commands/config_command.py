@@ -35,11 +35,11 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "config",
         "The settings that hold in this folder: every file that was read, weakest first, and what they come to.",
         examples="  tw config\n  tw config --schema > toolwright.schema.json",
     )
-    made.add_argument("--json", action="store_true", help="only the merged settings")
-    made.add_argument("--schema", action="store_true", help="the JSON Schema of a configuration file")
-    return made
+    root.add_argument("--json", action="store_true", help="only the merged settings")
+    root.add_argument("--schema", action="store_true", help="the JSON Schema of a configuration file")
+    return root

@@ -25,21 +25,21 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "copy",
         "Copies of the project as it is now, uncommitted, untracked and ignored files included, to work in beside it.\n"
         "The project itself is not touched before tw merge brings the work of a copy back.",
         examples="  tw copy create\n  tw run 'try another parser' --copy\n  tw copy diff quiet-heron\n"
         "  tw copy shell quiet-heron\n  tw copy keep quiet-heron --to ../parser\n  tw copy drop quiet-heron",
     )
-    made.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help="list, if left out")
-    made.add_argument("names", nargs="*", metavar="COPY", help="which copy; the beginning of its name is enough")
-    made.add_argument("--all", action="store_true", help="list: those of other projects too")
-    made.add_argument("--stat", action="store_true", help="diff: which files have changed, and by how many lines")
-    made.add_argument("--to", default="", metavar="DIR", help="keep: the folder that it becomes")
-    made.add_argument("--force", action="store_true", help="drop: also work that is in no project")
-    made.add_argument("--json", action="store_true", help="machine-readable")
-    return made
+    root.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help="list, if left out")
+    root.add_argument("names", nargs="*", metavar="COPY", help="which copy; the beginning of its name is enough")
+    root.add_argument("--all", action="store_true", help="list: those of other projects too")
+    root.add_argument("--stat", action="store_true", help="diff: which files have changed, and by how many lines")
+    root.add_argument("--to", default="", metavar="DIR", help="keep: the folder that it becomes")
+    root.add_argument("--force", action="store_true", help="drop: also work that is in no project")
+    root.add_argument("--json", action="store_true", help="machine-readable")
+    return root
 
 
 async def _list(options: argparse.Namespace) -> int:

@@ -40,15 +40,15 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "demo",
         "A session from prompt to answer on a small broken project, in a temporary folder or in the new one that"
         " --directory names. The model is a script, so no key and no network are needed; the tools, permissions,"
         " sandbox and records are real.",
     )
-    made.add_argument("--yes", action="store_true", help="answer the permission question with yes, also on a terminal")
-    made.add_argument("--screen", action="store_true", help="on the full screen, with its keys and commands")
-    return made
+    root.add_argument("--yes", action="store_true", help="answer the permission question with yes, also on a terminal")
+    root.add_argument("--screen", action="store_true", help="on the full screen, with its keys and commands")
+    return root
 
 
 async def _demo(options: argparse.Namespace) -> int:
@@ -119,10 +119,10 @@ def _say_how_to_go_on(workspace: Workspace, session_id: str, folder: Path) -> No
 
 
 def _program() -> str:
-    """How this program is started from here: by its name, where that leads to it, or by its path."""
+    """Return how this program is started from here: by its name, where that leads to it, or by its path."""
     started = Path(sys.argv[0])
-    found = own_programs(Path.cwd()).find("tw")
-    if started.name != "tw" or (found and Path(found).resolve() == started.resolve()):
+    on_path = own_programs(Path.cwd()).find("tw")
+    if started.name != "tw" or (on_path and Path(on_path).resolve() == started.resolve()):
         return "tw"
     return shlex.quote(str(started.absolute()))
 

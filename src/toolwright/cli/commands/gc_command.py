@@ -12,7 +12,7 @@ from toolwright.text.ids import now
 from toolwright.workspace import Workspace
 
 DAYS = 90
-"""How long a session is kept that nobody goes back to."""
+"""Age at which a session is removed that nobody goes back to."""
 _DAY = 24 * 3600 * 1000
 
 
@@ -24,16 +24,16 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "gc",
         f"Removes sessions that were not used for {DAYS} days, long outputs older than {KEPT_DAYS} days, and what undo"
         " keeps beyond its cap; then tells how much room is taken.",
         examples="  tw gc --dry-run\n  tw gc --days 30",
     )
-    made.add_argument("--days", type=int, default=DAYS, help="how old a session may be")
-    made.add_argument("--dry-run", action="store_true", help="only tell")
-    made.add_argument("--json", action="store_true", help="machine-readable")
-    return made
+    root.add_argument("--days", type=int, default=DAYS, help="how old a session may be")
+    root.add_argument("--dry-run", action="store_true", help="only tell")
+    root.add_argument("--json", action="store_true", help="machine-readable")
+    return root
 
 
 async def _run(options: argparse.Namespace) -> int:
@@ -52,11 +52,11 @@ async def _run(options: argparse.Namespace) -> int:
 
 
 async def _clean(workspace: Workspace, days: int) -> int:
-    gone = await workspace.sessions.collect(now() - days * _DAY)
+    removed = await workspace.sessions.collect(now() - days * _DAY)
     workspace.files.journal.sweep()
     workspace.files.journal.prune()
     workspace.truncator.remove_old()
-    return len(gone)
+    return len(removed)
 
 
 async def _sizes(workspace: Workspace) -> dict[str, int]:

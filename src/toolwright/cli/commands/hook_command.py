@@ -27,10 +27,10 @@ _LOOKED_AT = ("command", "content", "filePath", "path", "pattern", "query", "url
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
-        told = read_json(sys.stdin.read())
-        if not isinstance(told, dict) or not isinstance(told.get("tool_name"), str):
+        event = read_json(sys.stdin.read())
+        if not isinstance(event, dict) or not isinstance(event.get("tool_name"), str):
             raise ValueError("it names no tool")
-        answer = asyncio.run(_answered(told, options))
+        answer = asyncio.run(_answered(event, options))
     except (ValueError, ToolwrightError) as error:
         # What could not be judged is not let through.
         note(f"tw hook: {error}")
@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "hook",
         "Judge a call of Claude Code by our rules. It reads the call as JSON and prints the decision.",
         examples=(
@@ -49,15 +49,15 @@ def _parser() -> argparse.ArgumentParser:
             '  {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "tw hook"}]}]}}'
         ),
     )
-    made.add_argument("--agent", default="", help="by the rules of this agent")
-    return made
+    root.add_argument("--agent", default="", help="by the rules of this agent")
+    return root
 
 
-async def _answered(told: Json, options: argparse.Namespace) -> Json | None:
+async def _answered(event: Json, options: argparse.Namespace) -> Json | None:
     """The answer to a call; None where our rules say nothing and Claude Code decides by its own."""
-    folder = told.get("cwd") if isinstance(told.get("cwd"), str) else "."
-    given = told.get("tool_input")
-    tool, arguments = _ours(str(told["tool_name"])), given if isinstance(given, dict) else {}
+    folder = event.get("cwd") if isinstance(event.get("cwd"), str) else "."
+    tool_input = event.get("tool_input")
+    tool, arguments = _ours(str(event["tool_name"])), tool_input if isinstance(tool_input, dict) else {}
     # Nothing of ours runs the call, so that no box of ours holds it.
     workspace = Workspace(
         _project(Path(folder or ".")),
@@ -72,10 +72,10 @@ async def _answered(told: Json, options: argparse.Namespace) -> Json | None:
         if known is None or word not in _LOOKED_AT:
             decision = session.ruled_agent.policy.decide(tool, str(arguments.get("subagent_type") or "*"))
             named = decision.rule is not None and "*" not in decision.rule.permission
-            return _told(decision.action, f"{decision.rule}") if named or decision.action != "allow" else None
+            return _decision_json(decision.action, f"{decision.rule}") if named or decision.action != "allow" else None
         ours = _arguments(known, arguments, Path(folder or ".").absolute())
-        found = await session.decide(tool, **{**others, **ours})
-        return _told(found.action, found.reason or (str(found.rule) if found.rule else ""))
+        verdict = await session.decide(tool, **{**others, **ours})
+        return _decision_json(verdict.action, verdict.reason or (str(verdict.rule) if verdict.rule else ""))
 
 
 def _project(folder: Path) -> Path:
@@ -92,23 +92,23 @@ def _ours(name: str) -> str:
     return next((one for one in BUILTIN if name in load(one).known_as), name.lower())
 
 
-def _arguments(tool: Tool, given: Json, folder: Path) -> Json:
+def _arguments(tool: Tool, arguments: Json, folder: Path) -> Json:
     """The arguments by our names, as far as rules look at them."""
     taken = tool.parameters["properties"]
-    named = {_RENAMED.get(name) or _camel(name): value for name, value in given.items()}
-    found = {name: named[name] for name in _LOOKED_AT if name in named and name in taken}
+    named = {_RENAMED.get(name) or _camel(name): value for name, value in arguments.items()}
+    ours = {name: named[name] for name in _LOOKED_AT if name in named and name in taken}
     for name in ("filePath", "path"):
-        if isinstance(found.get(name), str):
-            found[name] = str(folder / found[name])
-    return found | {"workdir": str(folder)} if "workdir" in taken else found
+        if isinstance(ours.get(name), str):
+            ours[name] = str(folder / ours[name])
+    return ours | {"workdir": str(folder)} if "workdir" in taken else ours
 
 
 def _camel(name: str) -> str:
     return re.sub(r"_([a-z])", lambda match: match[1].upper(), name)
 
 
-def _told(action: Action, reason: str) -> Json:
-    said = {"hookEventName": "PreToolUse", "permissionDecision": action}
+def _decision_json(action: Action, reason: str) -> Json:
+    output = {"hookEventName": "PreToolUse", "permissionDecision": action}
     if reason:
-        said["permissionDecisionReason"] = f"toolwright: {reason}"
-    return {"hookSpecificOutput": said}
+        output["permissionDecisionReason"] = f"toolwright: {reason}"
+    return {"hookSpecificOutput": output}

@@ -28,17 +28,17 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "import",
         "The permissions of another program, yours and this project's, as rules of ours on stdout, and what of them"
         " means something else here on stderr.",
         examples="  tw import claude\n  tw import codex --write\n  tw import gemini --write --user",
     )
-    made.add_argument("program", choices=PROGRAMS, help="whose: claude, codex or gemini")
-    made.add_argument("--write", action="store_true", help="write them into the project's settings, under permission")
-    made.add_argument("--user", action="store_true", help="only yours, not the project's; with --write into yours")
-    made.add_argument("--json", action="store_true", help="rules and notes as one object")
-    return made
+    root.add_argument("program", choices=PROGRAMS, help="whose: claude, codex or gemini")
+    root.add_argument("--write", action="store_true", help="write them into the project's settings, under permission")
+    root.add_argument("--user", action="store_true", help="only yours, not the project's; with --write into yours")
+    root.add_argument("--json", action="store_true", help="rules and notes as one object")
+    return root
 
 
 async def _run(options: argparse.Namespace) -> int:
@@ -61,8 +61,8 @@ async def _run(options: argparse.Namespace) -> int:
     else:
         lines = ",\n".join(f"    {json.dumps(one, ensure_ascii=False)}" for one in rules)
         say_json(f'{{\n  "permission": [\n{lines}\n  ]\n}}')
-    for one in converted.notes:
-        note(visible(f"{one}", lines=False))
+    for change in converted.notes:
+        note(visible(f"{change}", lines=False))
     if not converted.notes:
         note("every rule means the same here")
     return 0

@@ -14,11 +14,11 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> Parser:
-    made = parser(
+    root = parser(
         "logs",
         "Show what was said and done in a run in the background so far. tw attach follows it.",
         examples="  tw logs quiet-heron\n  tw logs last --last 4",
     )
-    made.add_argument("run", help="its name or id, or last; the beginning is enough")
-    made.add_argument("--last", type=int, default=0, metavar="N", help="only the last N messages")
-    return made
+    root.add_argument("run", help="its name or id, or last; the beginning is enough")
+    root.add_argument("--last", type=int, default=0, metavar="N", help="only the last N messages")
+    return root

@@ -34,14 +34,14 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "lsp",
         "The language servers: which are known, which are here, and what they find.",
         examples="  tw lsp\n  tw lsp --start\n  tw lsp check src/main.py\n  tw lsp install ty",
     )
-    made.add_argument("--start", action="store_true", help="start those that are here, and tell their state and memory")
-    made.add_argument("--json", action="store_true", help="machine-readable")
-    actions = made.add_subparsers(dest="action", metavar="check|install")
+    root.add_argument("--start", action="store_true", help="start those that are here, and tell their state and memory")
+    root.add_argument("--json", action="store_true", help="machine-readable")
+    actions = root.add_subparsers(dest="action", metavar="check|install")
     checking = subcommand(actions, "check", "The errors an agent would see")
     checking.add_argument(
         "files", nargs="*", default=[], metavar="FILE", help=f"or folder; of one the newest {MOST} files are checked"
@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     checking.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="machine-readable")
     installing = subcommand(actions, "install", "Install a server from PyPI or npm into our own folder")
     installing.add_argument("name")
-    return made
+    return root
 
 
 async def _list(options: argparse.Namespace) -> int:
@@ -69,28 +69,28 @@ async def _list(options: argparse.Namespace) -> int:
 async def _row(languages: Languages, server: LanguageServer, *, start: bool) -> dict[str, Any]:
     finder = languages.finder
     sample = finder.sample(server)
-    found = finder.locate(server, sample)
+    match = finder.locate(server, sample)
     row: dict[str, Any] = {"id": server.id, "extensions": [*server.extensions, *server.names], "root": None}
-    if found is None or not found.there:
+    if match is None or not match.there:
         if finder.waits_for_trust(server, sample):
             return {**row, "state": "waits for trust", "told": "may run code of the project; see tw trust"}
         there = finder.root(server, sample) is not None
-        lacks = finder.lacks(server, sample) or (found.missing if found else "")
+        lacks = finder.lacks(server, sample) or (match.missing if match else "")
         return {**row, "state": "not here" if there else "not for this project", "told": lacks if there else ""}
     instead = next((one.server.id for one in finder.for_file(sample) if one.server.id in server.after), "")
-    told = f"{found.argv[0]} ({instead} is taken instead)" if instead else found.argv[0]
-    row |= {"root": str(found.root), "command": list(found.argv), "state": "here", "told": told}
-    return row | (await _started(languages, found) if start else {})
+    text = f"{match.argv[0]} ({instead} is taken instead)" if instead else match.argv[0]
+    row |= {"root": str(match.root), "command": list(match.argv), "state": "here", "told": text}
+    return row | (await _started(languages, match) if start else {})
 
 
-async def _started(languages: Languages, found: ServerMatch) -> dict[str, Any]:
+async def _started(languages: Languages, match: ServerMatch) -> dict[str, Any]:
     try:
-        client = await languages.pool.client(found)
+        client = await languages.pool.client(match)
     except ToolError as error:
         return {"state": "failed", "told": str(error)}
     memory = client.running.memory()
-    told = f"{memory / 1024**2:.0f} MB" if memory else "memory unknown"
-    return {"state": "running", "memory": memory, "told": f"{told}, root {found.root}, {found.argv[0]}"}
+    size = f"{memory / 1024**2:.0f} MB" if memory else "memory unknown"
+    return {"state": "running", "memory": memory, "told": f"{size}, root {match.root}, {match.argv[0]}"}
 
 
 async def _check(options: argparse.Namespace) -> int:
@@ -99,10 +99,10 @@ async def _check(options: argparse.Namespace) -> int:
     async with open_from(options) as workspace:
         for path in await _files(workspace, options.files):
             try:
-                found, problems = await workspace.languages.check(path)
+                diagnostics, problems = await workspace.languages.check(path)
             except ToolError as error:
-                found, problems = (), [str(error)]
-            wrong = errors(found)
+                diagnostics, problems = (), [str(error)]
+            wrong = errors(diagnostics)
             failed = failed or bool(wrong) or bool(problems)
             name = workspace.languages.name(path)
             results[name] = {"errors": [str(one) for one in wrong], "problems": problems}
@@ -116,12 +116,12 @@ async def _check(options: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-async def _files(workspace: Workspace, given: list[str]) -> list[Path]:
+async def _files(workspace: Workspace, names: list[str]) -> list[Path]:
     """The files that are named, and those of named folders that there is a server for."""
     tree = workspace.files.tree
-    places = [tree.place(str(Path(name).absolute())).path for name in given] or [tree.directory]
-    found = [await _within(workspace, place) if place.is_dir() else [place] for place in places]
-    return list(dict.fromkeys(path for paths in found for path in paths))
+    places = [tree.place(str(Path(name).absolute())).path for name in names] or [tree.directory]
+    paths_by_place = [await _within(workspace, place) if place.is_dir() else [place] for place in places]
+    return list(dict.fromkeys(path for paths in paths_by_place for path in paths))
 
 
 async def _within(workspace: Workspace, folder: Path) -> list[Path]:

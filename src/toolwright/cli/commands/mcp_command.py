@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "mcp",
         "MCP servers: those that are configured, and this program as one.",
         examples=(
@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
             "  tw mcp serve --agent plan"
         ),
     )
-    actions = made.add_subparsers(dest="action", required=True, metavar="list|add|auth|accept|logout|serve")
+    actions = root.add_subparsers(dest="action", required=True, metavar="list|add|auth|accept|logout|serve")
     listing = subcommand(actions, "list", "Connect to every server and say how it is")
     listing.add_argument("--json", action="store_true", help="machine-readable")
     adding = subcommand(actions, "add", "Write a server into the configuration: its program after --, or its --url")
@@ -82,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     serving.add_argument("--tools", default="", metavar="A,B", help="offer only these")
     serving.add_argument("--http", type=port, default=None, metavar="PORT", help="on this port of 127.0.0.1")
     add_tunnel(serving)
-    return made
+    return root
 
 
 async def _list(options: argparse.Namespace) -> int:
@@ -138,20 +138,20 @@ def _add(options: argparse.Namespace, program: list[str]) -> int:
     return 0
 
 
-def _pairs(given: list[str], between: str, option: str) -> dict[str, str]:
-    found = {}
-    for one in given:
-        name, mark, value = one.partition(between)
+def _pairs(texts: list[str], between: str, option: str) -> dict[str, str]:
+    pairs = {}
+    for text in texts:
+        name, mark, value = text.partition(between)
         if not mark or not name.strip():
-            raise UsageError(f"{option} takes NAME{between}VALUE, not {one!r}.")
-        found[name.strip()] = value.strip() if between == ":" else value
-    return found
+            raise UsageError(f"{option} takes NAME{between}VALUE, not {text!r}.")
+        pairs[name.strip()] = value.strip() if between == ":" else value
+    return pairs
 
 
-def _with(said: Any, name: str, server: Json) -> Json:
-    if not isinstance(said, dict | None):
+def _with(setting: Any, name: str, server: Json) -> Json:
+    if not isinstance(setting, dict | None):
         raise ValueError("it holds no object of settings")
-    return {**(said or {}), name: server}
+    return {**(setting or {}), name: server}
 
 
 async def _auth(options: argparse.Namespace) -> int:

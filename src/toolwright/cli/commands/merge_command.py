@@ -25,7 +25,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "merge",
         "Bring the work of copies back into the project: by file, by line, then by functions, imports and entries.\n"
         "What would be a guess is a conflict. All is tried in a copy first, then written at once; tw undo undoes it.",
@@ -34,18 +34,18 @@ def _parser() -> argparse.ArgumentParser:
         "  tw merge quiet-heron --settle\n"
         "  tw merge quiet-heron --preview",
     )
-    made.add_argument("copies", nargs="+", metavar="COPY", help="in this order")
-    made.add_argument("--check", default="", metavar="CMD", help="the command that has to hold (copies.check)")
-    made.add_argument(
+    root.add_argument("copies", nargs="+", metavar="COPY", help="in this order")
+    root.add_argument("--check", default="", metavar="CMD", help="the command that has to hold (copies.check)")
+    root.add_argument(
         "--rest", action="store_true", help="leave out files that conflict or fail the check, take the rest"
     )
-    made.add_argument("--settle", action="store_true", help="hand conflicts to an agent, which works in a new copy")
-    made.add_argument("--model", "-m", default="", metavar="P/M", help="with --settle: the model to use")
-    made.add_argument("--preview", action="store_true", help="only show what would change, as a diff")
-    made.add_argument("--yes", action="store_true", help="allow whatever is asked (what a rule denies stays denied)")
-    made.add_argument("--no", action="store_true", help="refuse whatever is asked")
-    made.add_argument("--json", action="store_true", help="machine-readable")
-    return made
+    root.add_argument("--settle", action="store_true", help="hand conflicts to an agent, which works in a new copy")
+    root.add_argument("--model", "-m", default="", metavar="P/M", help="with --settle: the model to use")
+    root.add_argument("--preview", action="store_true", help="only show what would change, as a diff")
+    root.add_argument("--yes", action="store_true", help="allow whatever is asked (what a rule denies stays denied)")
+    root.add_argument("--no", action="store_true", help="refuse whatever is asked")
+    root.add_argument("--json", action="store_true", help="machine-readable")
+    return root
 
 
 async def _merge(options: argparse.Namespace) -> int:

@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "models",
         "The models of the shipped catalogue and of your configuration. Newer versions of a listed model work too.",
         examples=(
@@ -40,10 +40,10 @@ def _parser() -> argparse.ArgumentParser:
             "  tw models --refresh     fetch a newer list; a file or an address may be named"
         ),
     )
-    made.add_argument("provider", nargs="?", default="", help="only this provider's")
-    made.add_argument("--refresh", nargs="?", const="", metavar="FROM", help="fetch a newer list first")
-    made.add_argument("--json", action="store_true", help="machine-readable")
-    return made
+    root.add_argument("provider", nargs="?", default="", help="only this provider's")
+    root.add_argument("--refresh", nargs="?", const="", metavar="FROM", help="fetch a newer list first")
+    root.add_argument("--json", action="store_true", help="machine-readable")
+    return root
 
 
 async def _refresh(workspace: Workspace, address: str) -> None:
@@ -55,7 +55,7 @@ async def _refresh(workspace: Workspace, address: str) -> None:
 
 
 def _served(provider: ProviderInfo) -> Iterator[ModelInfo]:
-    """What a server on this machine offers, if it runs."""
+    """Yield what a server on this machine offers, if it runs."""
     server = ask_server(provider.id, provider.base_url) if provider.id in USUAL else None
     for model in server.models if server else ():
         limits = ModelLimits(context=model.context)

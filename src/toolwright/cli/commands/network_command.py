@@ -13,7 +13,7 @@ from toolwright.network.verdict import PERMISSION, is_by_destination
 from toolwright.workspace import Workspace
 
 SESSIONS = 20
-"""How many sessions are looked through for what went where."""
+"""Number of sessions that are looked through for what went where."""
 
 
 def main(arguments: list[str]) -> int:
@@ -21,16 +21,16 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "network",
         "What commands may reach: rules, what your own clients are set up with, what sessions sent where.\n"
         "Clients are package managers, the system's sources and git remotes. Each is asked, so a registry\n"
         "of your own is here once you have told your client of it.",
         examples="  tw network\n  tw network --session ID\n  tw network --json",
     )
-    made.add_argument("--session", default="", metavar="ID", help="count what one session sent and received")
-    made.add_argument("--json", action="store_true", help="machine-readable")
-    return made
+    root.add_argument("--session", default="", metavar="ID", help="count what one session sent and received")
+    root.add_argument("--json", action="store_true", help="machine-readable")
+    return root
 
 
 async def _show(options: argparse.Namespace) -> int:
@@ -41,9 +41,9 @@ async def _show(options: argparse.Namespace) -> int:
         problem = await workspace.network_problem()
         if options.json:
             counted = [{"to": to, "sent": sent, "received": received} for to, sent, received in reached]
-            shown = [{"pattern": pattern, "action": action} for pattern, action in rules]
+            json_rules = [{"pattern": pattern, "action": action} for pattern, action in rules]
             known_shown = [_as_json(one) for one in known]
-            print_json({"problem": problem, "rules": shown, "known": known_shown, "reached": counted})
+            print_json({"problem": problem, "rules": json_rules, "known": known_shown, "reached": counted})
             return 0
         rows = [("rule", pattern, action, "") for pattern, action in rules]
         rows += [("client", str(one.destination), one.client, one.setting) for one in known]
@@ -59,17 +59,17 @@ async def _show(options: argparse.Namespace) -> int:
 
 
 def _rules(workspace: Workspace) -> list[tuple[str, str]]:
-    """What the rules of the agent in use say, the last that fits counting."""
+    """Return what the rules of the agent in use say, the last that fits counting."""
     about = workspace.session().ruled_agent.policy.about(PERMISSION)
     return [(pattern, action) for permission, pattern, action in about if permission == PERMISSION]
 
 
 async def _reached(workspace: Workspace, session_id: str) -> list[tuple[str, int, int]]:
-    """What went where, as the results of commands have it; the most that was sent first."""
+    """Return what went where, as the results of commands have it; the most that was sent first."""
     roots = [session_id] if session_id else [info.id for info in await workspace.sessions.listed(SESSIONS)]
     totals = dict[str, tuple[int, int]]()
-    for one in roots:
-        for to, sent, received in _exchanges(await workspace.sessions.messages(one)):
+    for session in roots:
+        for to, sent, received in _exchanges(await workspace.sessions.messages(session)):
             before = totals.get(to, (0, 0))
             totals[to] = (before[0] + sent, before[1] + received)
     return sorted(((to, *both) for to, both in totals.items()), key=lambda row: -row[1])
@@ -79,9 +79,9 @@ def _exchanges(messages: Iterable[Message]) -> Iterator[tuple[str, int, int]]:
     for message in messages:
         for part in message.parts.values():
             state = part.state if isinstance(part, ToolPart) else None
-            told: Any = state.metadata.get("network", ()) if isinstance(state, Completed) else ()
-            for one in told if isinstance(told, list) else ():
-                yield str(one["to"]), int(one["sent"]), int(one["received"])
+            exchanges: Any = state.metadata.get("network", ()) if isinstance(state, Completed) else ()
+            for exchange in exchanges if isinstance(exchanges, list) else ():
+                yield str(exchange["to"]), int(exchange["sent"]), int(exchange["received"])
 
 
 def _size(count: int) -> str:
@@ -91,10 +91,10 @@ def _size(count: int) -> str:
     return f"{count} bytes"
 
 
-def _as_json(one: KnownDestination) -> dict[str, str]:
+def _as_json(known: KnownDestination) -> dict[str, str]:
     return {
-        "destination": str(one.destination),
-        "client": one.client,
-        "setting": one.setting,
-        "level": one.level,
+        "destination": str(known.destination),
+        "client": known.client,
+        "setting": known.setting,
+        "level": known.level,
     }

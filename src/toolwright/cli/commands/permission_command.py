@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "permission",
         "Permissions: why a call is allowed, asked or denied, and whether your rules do what you think.",
         examples=(
@@ -42,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
             "  tw permission revoke bash 'git status *'"
         ),
     )
-    actions = made.add_subparsers(dest="action", required=True, metavar="explain|test|lint|simulate|list|revoke")
+    actions = root.add_subparsers(dest="action", required=True, metavar="explain|test|lint|simulate|list|revoke")
     explaining = subcommand(
         actions, "explain", "Every permission a call needs, every rule that fits, and which one won"
     )
@@ -59,25 +59,25 @@ def _parser() -> argparse.ArgumentParser:
     for sub in (explaining, listing):
         sub.add_argument("--json", action="store_true", help="machine-readable")
     explaining.add_argument("--agent", default="", help="as this agent")
-    return made
+    return root
 
 
 async def _explain(workspace: Workspace, options: argparse.Namespace) -> int:
     # Open, so that hooks, plugins and tools of the project have their say.
     async with workspace:
-        found = await explain_argument(workspace, options.tool, " ".join(options.args), options.agent)
+        explained = await explain_argument(workspace, options.tool, " ".join(options.args), options.agent)
     if options.json:
-        refused = {"permission": options.tool, "decision": "deny", "patterns": [], "advice": found.refusal}
-        print_json([*map(_as_json, found.requests), *([refused] if found.refusal else [])])
+        refused = {"permission": options.tool, "decision": "deny", "patterns": [], "advice": explained.refusal}
+        print_json([*map(_as_json, explained.requests), *([refused] if explained.refusal else [])])
         return 0
-    say("\n\n".join("\n".join(passage) for passage in found.passages), lines=True)
+    say("\n\n".join("\n".join(passage) for passage in explained.passages), lines=True)
     return 0
 
 
-def _as_json(one: RequestExplanation) -> Json:
+def _as_json(explanation: RequestExplanation) -> Json:
     return {
-        "permission": one.request.permission,
-        "decision": one.action,
+        "permission": explanation.request.permission,
+        "decision": explanation.action,
         "patterns": [
             {
                 "pattern": pattern.pattern,
@@ -98,9 +98,9 @@ def _as_json(one: RequestExplanation) -> Json:
                     for match in pattern.matches
                 ],
             }
-            for pattern in one.patterns
+            for pattern in explanation.patterns
         ],
-        "advice": one.advice,
+        "advice": explanation.advice,
     }
 
 

@@ -32,17 +32,19 @@ async def _list(options: argparse.Namespace) -> int:
         plugins = workspace.plugins
         if plugins is not None:
             await plugins.start_all()
-        found = [{**one.to_json(), **_release(plugins, one)} for one in plugins.plugins] if plugins is not None else []
+        started = (
+            [{**one.to_json(), **_release(plugins, one)} for one in plugins.plugins] if plugins is not None else []
+        )
         missing = [
             {"name": one.name, "status": "failed", "hooks": [], "error": one.reason} for one in workspace.problems
         ]
         active = [{"name": one.origin, "status": "active", "hooks": parts_of(one)} for one in _loaded(workspace)]
-        shown = [*found, *active, *missing, *_inert(workspace)]
+        rows = [*started, *active, *missing, *_inert(workspace)]
         if options.json:
-            print_json(shown)
+            print_json(rows)
         else:
-            print_table([(str(one["name"]), str(one["status"]), _told(one)) for one in shown])
-        if not shown:
+            print_table([(str(one["name"]), str(one["status"]), _details(one)) for one in rows])
+        if not rows:
             note("no plugins; a file in .toolwright/plugin or the setting plugin brings one")
     return DONE
 
@@ -54,7 +56,7 @@ def _loaded(workspace: Workspace) -> list[Extension]:
 
 
 def _inert(workspace: Workspace) -> list[dict[str, object]]:
-    """What a project would bring if it were trusted."""
+    """List what a project would bring if it were trusted."""
     if workspace.trusted:
         return []
     folders = [folder.path for folder in workspace.config.folders if folder.level == "project"]
@@ -68,7 +70,7 @@ def _release(plugins: Plugins, plugin: Plugin) -> dict[str, str]:
     return {"release": f"{lock.version} {lock.integrity}"} if lock else {}
 
 
-def _told(plugin: dict[str, object]) -> str:
+def _details(plugin: dict[str, object]) -> str:
     hooks = plugin["hooks"]
     listed = ", ".join(hooks) if isinstance(hooks, list) else ""
     return "  ".join(str(one) for one in (listed, plugin.get("release"), plugin.get("error")) if one)
@@ -98,11 +100,13 @@ async def _verify(options: argparse.Namespace) -> int:
                 # Given with the prompt, so that no agent's own model is asked in its place.
                 await session.prompt("A probe of the plugins.", model=model)
                 await session.call("read", filePath=str(file))
-        found = list(plugins.plugins) if plugins is not None else []
-        rows = [(one.source.name, one.status, _fired(one)) for one in found]
+        started = list(plugins.plugins) if plugins is not None else []
+        rows = [(one.source.name, one.status, _fired(one)) for one in started]
         rows += [(one.origin, "active", _heard(one, heard[one.origin])) for one in loaded]
         print_table([*rows, *(_runs(hooks) if hooks is not None else ())])
-        broken = any(one.status == "failed" for one in found) or bool(workspace.problems or (hooks and hooks.problems))
+        broken = any(one.status == "failed" for one in started) or bool(
+            workspace.problems or (hooks and hooks.problems)
+        )
         for problem in workspace.left_out():
             note(f"{problem.name}: {problem.reason}")
         note("made to happen: a prompt, its requests, calls of bash, todoread and read, a question")
@@ -114,15 +118,15 @@ def _listening(workspace: Workspace, extension: Extension) -> set[str]:
     heard: set[str] = set()
 
     def around(kind: str, hook: Callable[..., Any]) -> Callable[..., Any]:
-        def listening(*given: Any) -> Any:
+        def listening(*arguments: Any) -> Any:
             heard.add(kind)
-            return hook(*given)
+            return hook(*arguments)
 
         return listening
 
     for hook in hooks_of(extension):
         at = workspace.hooks.index(hook)
-        kinds = {kind: one for kind in HOOK_KINDS if (one := getattr(hook, kind)) is not None}
+        kinds = {kind: member for kind in HOOK_KINDS if (member := getattr(hook, kind)) is not None}
         workspace.hooks[at] = replace(hook, **{kind: around(kind, one) for kind, one in kinds.items()})
         if hook.call is not None:
             workspace.caller.hooks[workspace.caller.hooks.index(hook.call)] = around("call", hook.call)
@@ -131,33 +135,33 @@ def _listening(workspace: Workspace, extension: Extension) -> set[str]:
 
 def _heard(extension: Extension, heard: set[str]) -> str:
     hooks = [kind for kind in parts_of(extension) if kind in HOOK_KINDS]
-    return _told_fired(sorted(heard), [kind for kind in hooks if kind not in heard])
+    return _render_fired(sorted(heard), [kind for kind in hooks if kind not in heard])
 
 
 def _fired(plugin: Plugin) -> str:
     silent = [name for name in plugin.hooks if name not in plugin.fired and name != "tool"]
-    return _told_fired(sorted(plugin.fired), silent)
+    return _render_fired(sorted(plugin.fired), silent)
 
 
-def _told_fired(fired: list[str], silent: list[str]) -> str:
-    told = f"fired: {', '.join(fired) or 'none'}"
-    return f"{told}; not: {', '.join(silent)}" if silent else told
+def _render_fired(fired: list[str], silent: list[str]) -> str:
+    line = f"fired: {', '.join(fired) or 'none'}"
+    return f"{line}; not: {', '.join(silent)}" if silent else line
 
 
 def _runs(hooks: ShellHooks) -> Iterator[tuple[str, str, str]]:
     for hook in hooks.hooks:
         failed = any(hook.shown in problem.name for problem in hooks.problems)
-        told = f"run {hooks.runs[hook]} times, blocked {hooks.blocks[hook]}: {hook.shown}"
-        yield f"{hook.event} {hook.matcher}".rstrip(), "failed" if failed else "ready", told
+        counts = f"run {hooks.runs[hook]} times, blocked {hooks.blocks[hook]}: {hook.shown}"
+        yield f"{hook.event} {hook.matcher}".rstrip(), "failed" if failed else "ready", counts
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "plugin",
         "Plugins hear of calls, prompts and questions, and may change or refuse them. --pure leaves them out.",
         examples="  tw plugin list\n  tw plugin install opencode-pty\n  tw plugin verify",
     )
-    group = made.add_subparsers(dest="action", required=True, metavar="list|install|update|remove|verify")
+    group = root.add_subparsers(dest="action", required=True, metavar="list|install|update|remove|verify")
     subcommand(group, "list", "the plugins there are, and their hooks", as_json=True)
     installing = subcommand(
         group, "install", "install a package and add it to the settings; without a name, all they name"
@@ -169,4 +173,4 @@ def _parser() -> argparse.ArgumentParser:
     removing = subcommand(group, "remove", "delete a package and take it out of the settings")
     removing.add_argument("package", help="as the settings name it")
     subcommand(group, "verify", "make things happen and say which hooks heard of it; exit 1 if a plugin is broken")
-    return made
+    return root

@@ -10,14 +10,14 @@ from toolwright.cli.run.background import all_runs
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
-    found = asyncio.run(all_runs())
+    every = asyncio.run(all_runs())
     day_ago = (time.time() - 24 * 3600) * 1000
-    shown = [one for one in found if options.all or not one["ended"] or one["ended"] > day_ago or "loop" in one]
+    listed = [one for one in every if options.all or not one["ended"] or one["ended"] > day_ago or "loop" in one]
     if options.json:
-        print_json(shown)
+        print_json(listed)
         return 0
-    print_table([(one["name"], one["state"], _taken(one), one["directory"], _words(one)) for one in shown])
-    if not shown:
+    print_table([(one["name"], one["state"], _taken(one), one["directory"], _words(one)) for one in listed])
+    if not listed:
         note("nothing runs in the background; tw run --bg begins something")
     return 0
 
@@ -32,12 +32,12 @@ def _words(run: dict[str, str]) -> str:
 
 
 def _parser() -> Parser:
-    made = parser(
+    root = parser(
         "ps",
         "List what tw run --bg has begun, in all folders: working, waiting for your answer, looping, done, failed or"
         " stopped.",
         examples="  tw ps\n  tw ps --json\n  tw attach quiet-heron\n  tw stop quiet-heron",
     )
-    made.add_argument("--all", action="store_true", help="those that are over for more than a day, too")
-    made.add_argument("--json", action="store_true", help="machine-readable")
-    return made
+    root.add_argument("--all", action="store_true", help="those that are over for more than a day, too")
+    root.add_argument("--json", action="store_true", help="machine-readable")
+    return root

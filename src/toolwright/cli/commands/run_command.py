@@ -97,7 +97,7 @@ async def _run(options: argparse.Namespace) -> int:
     """Give a prompt to a project of this machine or of a server, show what happens, and return how it went."""
     text = "" if options.command else with_piped(" ".join(options.prompt))
     async with _project(options, answerer(options)) as project:
-        with _told_as_line(view_of("", options)):
+        with _errors_as_lines(view_of("", options)):
             prompt = prompt_of(project, text, options)
         if text.startswith("/"):
             tell_no_command(text, {one.name for one in await project.commands()})
@@ -113,7 +113,7 @@ async def _run(options: argparse.Namespace) -> int:
 
         project.subscribe(hear)
         stop_on_interrupt(partial(project.abort, session_id))
-        with _told_as_line(view):
+        with _errors_as_lines(view):
             async with view.ticking() if isinstance(view, Renderer) else nullcontext():
                 result = await desk.prompt(prompt)
                 # What a server tells of the turn is shown before its end is.
@@ -140,7 +140,7 @@ async def _project(options: argparse.Namespace, user: Answerer | None) -> AsyncI
             if ":" in options.command and workspace.settings.mcp:
                 await workspace.mcp.known()
             workspace.commands[options.command]  # an unknown one leaves no empty session behind
-        with _told_as_line(view_of("", options)):
+        with _errors_as_lines(view_of("", options)):
             _check(workspace, options)
         options.budget = budget_of(workspace.turn_settings.budget, options)
         if not (options.session or options.go_on or await workspace.sessions.listed(1)):
@@ -156,8 +156,8 @@ def _converse(options: argparse.Namespace) -> int:
     words += [f"--directory={options.directory}"] if "directory" in options else []
     for name in ("agent", "model", "session"):
         words += [f"--{name}={value}"] if (value := getattr(options, name)) else []
-    given = {"fork": options.fork, "attach": options.attach, "command": options.command, "file": options.file}
-    if refused := [name for name, value in given.items() if value]:
+    refusable = {"fork": options.fork, "attach": options.attach, "command": options.command, "file": options.file}
+    if refused := [name for name, value in refusable.items() if value]:
         raise UsageError(f"--interactive cannot be given with --{refused[0]}: say it in the conversation.")
     return chat_command.main([*words, *(["--continue"] if options.go_on else []), "--", *options.prompt])
 
@@ -205,8 +205,8 @@ View = JsonLines | Renderer | Quiet
 
 
 @contextmanager
-def _told_as_line(view: View) -> Iterator[None]:
-    """Who reads JSON is told of a prompt that could not even be taken as of any other."""
+def _errors_as_lines(view: View) -> Iterator[None]:
+    """Report a refused prompt as a line too, with --format json."""
     try:
         yield
     except ToolwrightError as error:
@@ -217,7 +217,7 @@ def _told_as_line(view: View) -> Iterator[None]:
 
 
 def view_of(session_id: str, options: argparse.Namespace) -> View:
-    """What shows the session as it works."""
+    """Return the view that shows the session as it works."""
     if options.format == "json":
         return JsonLines(session_id)
     if is_terminal(sys.stdout):
@@ -240,8 +240,8 @@ async def _desk(project: Project, options: argparse.Namespace) -> Desk:
 
 def _tell_what_is_not_used(workspace: Workspace) -> None:
     """Once for a project: whoever comes from another program should not wonder where things have gone."""
-    found = of_project(workspace.directory, workspace.folders, workspace.config)
-    kinds = dict.fromkeys(f"{one.kind} of {one.program}" for one in found if one.why)
+    setups = of_project(workspace.directory, workspace.folders, workspace.config)
+    kinds = dict.fromkeys(f"{one.kind} of {one.program}" for one in setups if one.why)
     if kinds:
         note(f"not used here: {', '.join(kinds)}; tw doctor tells why")
     waiting = [] if workspace.trusted else untrusted_files(workspace.directory, workspace.folders)
@@ -315,8 +315,8 @@ def told(result: TurnResult, view: View, refusals: Refusals, options: argparse.N
     if result.finish == "length":
         note("tw: the answer was truncated at the model's limit")
     if code == REFUSED:
-        for one in refusals.answered_no:
-            note(visible(f"refused: {one.tool}, which asked for {one.what}", lines=False))
+        for refusal in refusals.answered_no:
+            note(visible(f"refused: {refusal.tool}, which asked for {refusal.what}", lines=False))
     if isinstance(view, JsonLines):
         view.end(result, refusals.of(result), code, reason)
     else:

@@ -54,29 +54,29 @@ async def run_in_parallel(options: argparse.Namespace) -> int:
     return DONE if best.is_good else LIMIT
 
 
-def _row(one: Attempt) -> tuple[str, ...]:
-    result, evidence = one.result, one.result.evidence if one.result else None
+def _row(attempt: Attempt) -> tuple[str, ...]:
+    result, evidence = attempt.result, attempt.result.evidence if attempt.result else None
     return (
-        one.copy.name,
-        "failed" if one.problem else "done",
-        "fails" if one.check else "holds" if one.files else "-",
+        attempt.copy.name,
+        "failed" if attempt.problem else "done",
+        "fails" if attempt.check else "holds" if attempt.files else "-",
         evidence.verdict.replace("_", " ") if evidence else "-",
-        str(len(one.files)),
+        str(len(attempt.files)),
         str(result.steps if result else 0),
         money(result.cost if result else 0.0),
     )
 
 
-def _as_json(one: Attempt) -> Json:
-    evidence = one.result.evidence if one.result else None
+def _as_json(attempt: Attempt) -> Json:
+    evidence = attempt.result.evidence if attempt.result else None
     return {
-        "copy": one.copy.name,
-        "session": one.session,
-        "problem": one.problem,
-        "check": one.check,
+        "copy": attempt.copy.name,
+        "session": attempt.session,
+        "problem": attempt.problem,
+        "check": attempt.check,
         "evidence": evidence.verdict if evidence else "",
-        "files": list(one.files),
-        "steps": one.result.steps if one.result else 0,
-        "cost": one.result.cost if one.result else 0.0,
-        "text": one.result.text if one.result else "",
+        "files": list(attempt.files),
+        "steps": attempt.result.steps if attempt.result else 0,
+        "cost": attempt.result.cost if attempt.result else 0.0,
+        "text": attempt.result.text if attempt.result else "",
     }

@@ -67,7 +67,7 @@ def _folder(text: str) -> Path:
 
 
 def _parser() -> Parser:
-    made = serving_parser(
+    root = serving_parser(
         "serve",
         "Serve the sessions of one or more folders over HTTP, for the web page, for `tw attach` and for "
         "OpenCode's clients. Prints its address; with it comes the secret that clients must bring.",
@@ -76,29 +76,29 @@ def _parser() -> Parser:
         "  OPENCODE_SERVER_PASSWORD=... tw serve --hostname 0.0.0.0 --allow-host box.example",
     )
     # The user's own server: tw run --bg starts it.
-    made.add_argument("--own", action="store_true", help=argparse.SUPPRESS)
-    made.add_argument("--own-child", action="store_true", help=argparse.SUPPRESS)
-    return made
+    root.add_argument("--own", action="store_true", help=argparse.SUPPRESS)
+    root.add_argument("--own-child", action="store_true", help=argparse.SUPPRESS)
+    return root
 
 
 def serving_parser(name: str, description: str, *, examples: str) -> Parser:
     # Not with the options all commands share: here the folder may be given more than once.
-    made = Parser(
+    root = Parser(
         prog=f"tw {name}",
         description=description,
         epilog=f"examples:\n{examples}",
         formatter_class=Layout,
     )
-    made.add_argument("--directory", action="append", metavar="DIR", help="a folder to serve; may be repeated")
-    made.add_argument("--trust", action="store_true", help="trust the projects for this once")
-    made.add_argument("--port", type=port, default=0, help="the port (4096, or any if that is taken)")
-    made.add_argument("--hostname", default="127.0.0.1", metavar="H", help="the address to listen on (127.0.0.1)")
-    made.add_argument("--socket", type=Path, metavar="PATH", help="listen on a socket of the file system instead")
-    made.add_argument("--open", action="store_true", help="open the page in a browser")
-    add_tunnel(made)
-    made.add_argument("--no-auth", action="store_true", help="let every program of this machine in")
-    made.add_argument("--token-file", type=Path, metavar="F", help="a file with the secret to use")
-    made.add_argument("--cors", action="append", default=[], metavar="ORIGIN", help="let this page in; may be repeated")
-    made.add_argument("--allow-host", action="append", default=[], metavar="NAME", help="answer to this name as well")
-    made.add_argument("--idle-exit", type=float, default=0, metavar="S", help="close a folder unused for so long")
-    return made
+    root.add_argument("--directory", action="append", metavar="DIR", help="a folder to serve; may be repeated")
+    root.add_argument("--trust", action="store_true", help="trust the projects for this once")
+    root.add_argument("--port", type=port, default=0, help="the port (4096, or any if that is taken)")
+    root.add_argument("--hostname", default="127.0.0.1", metavar="H", help="the address to listen on (127.0.0.1)")
+    root.add_argument("--socket", type=Path, metavar="PATH", help="listen on a socket of the file system instead")
+    root.add_argument("--open", action="store_true", help="open the page in a browser")
+    add_tunnel(root)
+    root.add_argument("--no-auth", action="store_true", help="let every program of this machine in")
+    root.add_argument("--token-file", type=Path, metavar="F", help="a file with the secret to use")
+    root.add_argument("--cors", action="append", default=[], metavar="ORIGIN", help="let this page in; may be repeated")
+    root.add_argument("--allow-host", action="append", default=[], metavar="NAME", help="answer to this name as well")
+    root.add_argument("--idle-exit", type=float, default=0, metavar="S", help="close a folder unused for so long")
+    return root

@@ -66,7 +66,7 @@ async def _run(options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "session",
         "Sessions: every prompt, answer and call, kept until you delete them.",
         examples=(
@@ -77,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
             "  tw session export ses_… > talk.json && tw session import talk.json --directory elsewhere"
         ),
     )
-    actions = made.add_subparsers(
+    actions = root.add_subparsers(
         dest="action",
         required=True,
         metavar="ACTION",
@@ -105,13 +105,13 @@ def _parser() -> argparse.ArgumentParser:
     _of_one(actions, "unrevert", "Undo the last revert")
     session_actions.add_to(actions)
     session_records.add_to(actions)
-    return made
+    return root
 
 
 def _of_one(actions: Any, name: str, text: str) -> argparse.ArgumentParser:
-    made = subcommand(actions, name, text)
-    made.add_argument("id", help="the session: its id, the beginning of it, its two words, or last")
-    return made
+    sub = subcommand(actions, name, text)
+    sub.add_argument("id", help="the session: its id, the beginning of it, its two words, or last")
+    return sub
 
 
 async def _list(workspace: Workspace, options: argparse.Namespace) -> None:
@@ -135,8 +135,8 @@ async def _show(workspace: Workspace, options: argparse.Namespace) -> None:
     info = await workspace.sessions.info(options.id)
     messages = await workspace.sessions.messages(options.id, options.last)
     if options.json:
-        shown = [{"info": to_json(one.info), "parts": to_json(list(one.parts.values()))} for one in messages]
-        print_json({"info": to_json(info), "messages": shown})
+        json_messages = [{"info": to_json(one.info), "parts": to_json(list(one.parts.values()))} for one in messages]
+        print_json({"info": to_json(info), "messages": json_messages})
         return
     say(info.title)
     say(f"{info.id}  {info.slug}  {_when(info)}  {info.directory}")
@@ -172,7 +172,7 @@ def _call_line(part: ToolPart) -> str:
 
 async def _import(workspace: Workspace, options: argparse.Namespace) -> None:
     try:
-        value = read_json(_text(options.file))
+        value = read_json(_read_export(options.file))
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"{options.file} cannot be read as a session: {why}.") from error
@@ -187,7 +187,7 @@ async def _import(workspace: Workspace, options: argparse.Namespace) -> None:
     say((await workspace.sessions.imported(value)).id)
 
 
-def _text(file: str) -> str:
+def _read_export(file: str) -> str:
     """The text of a file, or of stdin; ValueError if it is longer than any session."""
     if file == "-":
         text = sys.stdin.read(MOST_IMPORTED + 1)

@@ -19,16 +19,16 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "stats",
         "What the sessions of this project have taken: messages, tokens, money, by model and by tool.",
         examples="  tw stats --days 7\n  tw stats --models --tools 5\n  tw stats --json",
     )
-    made.add_argument("--days", type=positive(float), metavar="N", help="only the last so many days")
-    made.add_argument("--tools", type=positive(int), metavar="N", help="only the tools called most")
-    made.add_argument("--models", type=int, nargs="?", const=0, metavar="N", help="by model, the dearest first")
-    made.add_argument("--json", action="store_true", help="machine-readable")
-    return made
+    root.add_argument("--days", type=positive(float), metavar="N", help="only the last so many days")
+    root.add_argument("--tools", type=positive(int), metavar="N", help="only the tools called most")
+    root.add_argument("--models", type=int, nargs="?", const=0, metavar="N", help="by model, the dearest first")
+    root.add_argument("--json", action="store_true", help="machine-readable")
+    return root
 
 
 async def _run(options: argparse.Namespace) -> int:
@@ -74,6 +74,8 @@ def _tell(stats: Stats, options: argparse.Namespace) -> None:
         print_table([("model", "replies", "in", "out", "cost"), *rows])
     if stats.tools:
         calls = sum(stats.tools.values())
-        shown = stats.tools.most_common(options.tools)
+        by_count = stats.tools.most_common(options.tools)
         say("")
-        print_table([("tool", "calls", ""), *((name, f"{count:,}", f"{count / calls:.1%}") for name, count in shown)])
+        print_table(
+            [("tool", "calls", ""), *((name, f"{count:,}", f"{count / calls:.1%}") for name, count in by_count)]
+        )

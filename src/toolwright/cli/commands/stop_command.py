@@ -21,11 +21,11 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> Parser:
-    made = parser(
+    root = parser(
         "stop",
         "Stop runs in the background, with everything that they have begun. What was done stays done.",
         examples="  tw stop quiet-heron\n  tw stop --all",
     )
-    made.add_argument("runs", nargs="*", metavar="RUN", help="names or ids, or last; the beginning is enough")
-    made.add_argument("--all", action="store_true", help="all that are at work")
-    return made
+    root.add_argument("runs", nargs="*", metavar="RUN", help="names or ids, or last; the beginning is enough")
+    root.add_argument("--all", action="store_true", help="all that are at work")
+    return root

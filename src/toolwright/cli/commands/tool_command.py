@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "tool",
         "The tools: what a model is offered, and any of them called by hand through the same door.",
         examples=(
@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
             '  echo \'{"tool": "read", "args": {"filePath": "a.txt"}}\' | tw tool call --stdin'
         ),
     )
-    actions = made.add_subparsers(dest="action", required=True, metavar="list|show|call")
+    actions = root.add_subparsers(dest="action", required=True, metavar="list|show|call")
     listing = subcommand(actions, "list", "The tools an agent on a model is offered, in order")
     showing = subcommand(actions, "show", "One tool: its text and its schema")
     showing.add_argument("id")
@@ -83,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--agent", default="", help="as this agent")
         sub.add_argument("--model", default="", metavar="P/M", help="as offered to this model")
         sub.add_argument("--json", action="store_true", help="machine-readable")
-    return made
+    return root
 
 
 async def _list(options: argparse.Namespace) -> int:
@@ -104,7 +104,7 @@ async def _list(options: argparse.Namespace) -> int:
 async def _show(options: argparse.Namespace) -> int:
     async with open_from(options) as workspace:
         await _look_for(workspace, options.id)
-        return await _shown(workspace, options)
+        return await _show(workspace, options)
 
 
 async def _look_for(workspace: Workspace, tool_id: str) -> None:
@@ -120,7 +120,7 @@ async def _look_for(workspace: Workspace, tool_id: str) -> None:
         await workspace.mcp.known()
 
 
-async def _shown(workspace: Workspace, options: argparse.Namespace) -> int:
+async def _show(workspace: Workspace, options: argparse.Namespace) -> int:
     tool = workspace.registry[options.id]
     session = workspace.session(options.agent)
     form = await tool.for_agent(session.ruled_agent)
@@ -177,7 +177,7 @@ async def _call_once(calls: "Calls", options: argparse.Namespace) -> int:
 
 
 def _tell_what_waits(workspace: Workspace) -> None:
-    """Whoever has written a tool into the project, and has not trusted that, would look for it in vain."""
+    """Tell of files that are not used yet: who has not trusted a project would look for them in vain."""
     from toolwright.cli.actions.foreign_configs import untrusted_files
 
     waiting = [] if workspace.trusted else untrusted_files(workspace.directory, workspace.folders)
@@ -260,8 +260,8 @@ class Calls:
         result = await session.run_call(call, turn, log=log, gate=self.workspace.dry_gate() if dry else None)
         if isinstance(result.error, DryRunOver):
             result = Result(str(result.error), title="dry run")
-        _, made = self.workspace.caller.found(call)
-        return _answer(made.tool, result, log, time.perf_counter() - started)
+        _, parsed = self.workspace.caller.found(call)
+        return _answer(parsed.tool, result, log, time.perf_counter() - started)
 
     def _current(self) -> Session:
         if self._session is None or self.options.fresh:
@@ -288,10 +288,10 @@ def _reply_of(value: Any) -> Reply | None:
     """`"once"`, or an object with more to say. A lasting approval given by a program ends with its session."""
     if value is None:
         return None
-    said = {"reply": value} if isinstance(value, str) else value
-    if not isinstance(said, dict) or said.get("reply") not in ("once", "always", "reject"):
+    fields = {"reply": value} if isinstance(value, str) else value
+    if not isinstance(fields, dict) or fields.get("reply") not in ("once", "always", "reject"):
         raise UsageError(f'"reply" must be once, always or reject, not {value!r}.')
-    return Reply(kind=said["reply"], message=said.get("message", ""), scope=said.get("scope", "session"))
+    return Reply(kind=fields["reply"], message=fields.get("message", ""), scope=fields.get("scope", "session"))
 
 
 def _answer(tool: str, result: Result, log: list[AskedRequest], seconds: float) -> Json:
@@ -314,11 +314,11 @@ def _answer(tool: str, result: Result, log: list[AskedRequest], seconds: float) 
 
 def _request(entry: AskedRequest) -> Json:
     request = entry.judgement.request
-    shown: Json = {
+    fields: Json = {
         "permission": request.permission,
         "patterns": list(request.patterns),
         "always": [one.text for one in offered(request)],
         "decision": entry.judgement.action,
         "metadata": to_json(request.metadata),
     }
-    return shown | ({"reply": entry.reply} if entry.reply else {})
+    return fields | ({"reply": entry.reply} if entry.reply else {})

@@ -66,12 +66,12 @@ async def _imported(directory: Path) -> list[str]:
         note(f"what its code imports is not known: {error}")
         return []
     try:
-        found, problems = await imported_code(workspace.config, workspace.folders, workspace.hosts)
+        imported, problems = await imported_code(workspace.config, workspace.folders, workspace.hosts)
     finally:
         await workspace.close()
     for problem in problems:
         note(f"what it imports is not known: {problem}")
-    return found
+    return imported
 
 
 def _list(trust: Trust) -> int:
@@ -128,14 +128,14 @@ def _show_changes(trust: Trust, content: TrustedContent, changes: list[TrustChan
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "trust",
         "A project you have not trusted may forbid things but not allow them, and none of its code is run.\n"
         "Trust is for what it brings as it is now: if that changes, tw trust shows how and you decide again.",
         examples="  tw trust\n  tw trust --check\n  tw trust --remove",
     )
-    made.add_argument("--check", action="store_true", help="say whether the project is trusted as it is: exit 0 or 1")
-    made.add_argument("--json", action="store_true", help="with --check: the answer as JSON")
-    made.add_argument("--remove", action="store_true", help="trust it no longer")
-    made.add_argument("--list", action="store_true", help="the projects you trust")
-    return made
+    root.add_argument("--check", action="store_true", help="say whether the project is trusted as it is: exit 0 or 1")
+    root.add_argument("--json", action="store_true", help="with --check: the answer as JSON")
+    root.add_argument("--remove", action="store_true", help="trust it no longer")
+    root.add_argument("--list", action="store_true", help="the projects you trust")
+    return root

@@ -12,11 +12,11 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = parser(
+    root = parser(
         "undo",
         "Undoes the changes of the last turn of the last session: tw session revert last. Once more undoes"
         " the turn before. Where you have changed a file since, nothing is done. tw redo undoes it.",
         examples="  tw undo --preview\n  tw undo",
     )
-    made.add_argument("--preview", action="store_true", help="only show what would happen, as a diff")
-    return made
+    root.add_argument("--preview", action="store_true", help="only show what would happen, as a diff")
+    return root

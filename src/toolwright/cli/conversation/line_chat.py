@@ -89,9 +89,9 @@ def _completions(commands: ChatCommands, word: str, line: str) -> list[str]:
     project = commands.chat.project
     folder, _, start = word[1:].rpartition("/")
     try:
-        found = sorted((project.directory / folder).iterdir())
+        entries = sorted((project.directory / folder).iterdir())
     except OSError:  # it may be on another machine
         paths = commands.chat.wait(project.files(word[1:]))
         return [f"@{path} " for path in paths if path.startswith(word[1:])]
     prefix = f"@{folder}/" if folder else "@"
-    return [f"{prefix}{one.name}{'/' if one.is_dir() else ' '}" for one in found if one.name.startswith(start)]
+    return [f"{prefix}{one.name}{'/' if one.is_dir() else ' '}" for one in entries if one.name.startswith(start)]

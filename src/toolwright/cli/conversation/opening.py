@@ -45,7 +45,7 @@ async def _of_this_machine(options: argparse.Namespace) -> Opened:
 
 
 def _untrusted(workspace: "Workspace") -> tuple[str, ...]:
-    """What of the project does not take effect yet; of one that brings nothing there is nothing to tell."""
+    """Tell what of the project does not take effect yet; of one that brings nothing there is nothing to tell."""
     from toolwright.config.content import content_of
 
     names = [] if workspace.trusted else [str(one) for one in content_of(workspace.directory, workspace.folders).files]

@@ -39,22 +39,22 @@ async def on_server(options: argparse.Namespace, user: Answerer | None) -> Async
 
 def _refuse_limits(options: argparse.Namespace) -> None:
     limits = ("max_steps", "max_tokens", "max_cost", "max_seconds")
-    given = [f"--{name.replace('_', '-')}" for name in limits if getattr(options, name) is not None]
+    limited = [f"--{name.replace('_', '-')}" for name in limits if getattr(options, name) is not None]
     if options.goal is not None:
         raise UsageError("--until cannot be given with --attach yet: run it where the project is.")
-    if given:
-        raise UsageError(f"{given[0]} cannot be given with --attach: the limits are those of the server's settings.")
+    if limited:
+        raise UsageError(f"{limited[0]} cannot be given with --attach: the limits are those of the server's settings.")
 
 
 async def _answer(project: RemoteProject, question_id: str, user: Answerer | None) -> None:
     question = next((one for one in await project.questions() if one.id == question_id), None)
     if question is None:
         return
-    said: Any = Reply(kind="reject", message=NOBODY) if user is None else user(question)
-    if inspect.isawaitable(said):
-        said = await said
+    reply: Any = Reply(kind="reject", message=NOBODY) if user is None else user(question)
+    if inspect.isawaitable(reply):
+        reply = await reply
     try:
-        await project.reply(question.id, as_reply(said))
+        await project.reply(question.id, as_reply(reply))
     except ToolwrightError as error:
         # Somebody else was faster, or the turn has ended.
         note(str(error))

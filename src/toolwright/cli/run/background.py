@@ -82,8 +82,8 @@ async def all_runs() -> list[dict[str, Any]]:
 
         return [fields_of(one) for one in runs.all()]
     async with Client(url) as client:
-        found: list[dict[str, Any]] = await client.send("GET", "/tw/runs")
-    return found
+        rows: list[dict[str, Any]] = await client.send("GET", "/tw/runs")
+    return rows
 
 
 async def stop_run(run: Run) -> bool:

@@ -15,13 +15,13 @@ def run_in_copy(options: argparse.Namespace, run: Callable[[], int]) -> int:
     """Make a copy of the project, run there, and say what has become of it. One without changes goes again."""
     if options.attach or options.session or options.go_on:
         raise UsageError("--copy begins anew in a copy on this machine: leave out --attach, --session and --continue.")
-    given = {name: getattr(options, name) for name in ("directory", "trust") if name in options}
+    options_for_end = {name: getattr(options, name) for name in ("directory", "trust") if name in options}
     copy = asyncio.run(_begin(options))
     note(f"in the copy {copy.name}")
     try:
         return run()
     finally:
-        asyncio.run(_end(copy, argparse.Namespace(**given)))
+        asyncio.run(_end(copy, argparse.Namespace(**options_for_end)))
 
 
 async def _begin(options: argparse.Namespace) -> Copy:

@@ -1,4 +1,4 @@
-"""What was piped into a command, as part of a prompt."""
+"""Text that was piped into a command, as part of a prompt."""
 
 import io
 import os

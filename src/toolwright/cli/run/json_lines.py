@@ -1,4 +1,4 @@
-"""What happens in `tw run --format json`, one line each; `events.schema.json` beside this file describes them."""
+"""Events of `tw run --format json`, one line each; `events.schema.json` beside this file describes them."""
 
 import json
 import sys
@@ -99,8 +99,8 @@ class JsonLines:
         kind = _line_type(part)
         if kind and part.id not in self._written:
             self._written.add(part.id)
-            told = replace(part, shown=None) if isinstance(part, ToolPart) else part
-            self._write(kind, part.session_id, {"part": to_json(told)})
+            plain = replace(part, shown=None) if isinstance(part, ToolPart) else part
+            self._write(kind, part.session_id, {"part": to_json(plain)})
 
     def _write(self, kind: str, session_id: str, more: Json) -> None:
         line: Json = {"type": kind, "timestamp": time.time_ns() // 1_000_000, "sessionID": session_id}

@@ -1,4 +1,4 @@
-"""What is told of a turn while its answer goes to a pipe."""
+"""Progress of a turn while its answer goes to a pipe."""
 
 import sys
 from dataclasses import field
@@ -22,20 +22,20 @@ class Quiet:
     session_id: str
     notes: TextIO = field(default_factory=lambda: sys.stderr)
     thinking: bool = False
-    """Whether what the model thinks is shown, too."""
+    """True if what the model thinks is shown, too."""
 
     def __call__(self, event: Event) -> None:
         match event:
-            case PartUpdated(part=TextPart(metadata={"notAttached": str(told)})):
-                self._tell(told)
+            case PartUpdated(part=TextPart(metadata={"notAttached": str(notice)})):
+                self._tell(notice)
             case PartUpdated(part=ReasoningPart(session_id=self.session_id, time=span, text=str(text))) if (
                 self.thinking and span.end is not None and text.strip()
             ):
                 say(f"Thinking: {text.strip()}", lines=True, to=self.notes)
             case PartUpdated(part=ToolPart(state=Failed(error=error)) as part):
                 self._tell(f"{part.tool} failed: {_first_line(error)}")
-            case SessionStatus(session_id=self.session_id, status={"type": "busy", "notice": str(told)}):
-                self._tell(told)
+            case SessionStatus(session_id=self.session_id, status={"type": "busy", "notice": str(notice)}):
+                self._tell(notice)
             case SessionStatus(session_id=self.session_id, status={"type": "busy", "doing": str(doing)}):
                 self._tell(doing)
             case SessionStatus(session_id=self.session_id, status={"type": "retry", **rest}):

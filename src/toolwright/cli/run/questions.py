@@ -19,7 +19,7 @@ from toolwright.text.display import visible
 
 
 def answerer(options: argparse.Namespace) -> Answerer | None:
-    """Who answers: `--yes`, `--no`, the person at the terminal, or nobody; forms also `--defaults`."""
+    """Return who answers: `--yes`, `--no`, the person at the terminal, or nobody; forms also `--defaults`."""
     user = _user(options)
     return TakesDefaults(user) if getattr(options, "defaults", False) else user
 
@@ -43,7 +43,7 @@ class TerminalUser:
     """Puts questions to the person at the terminal, one at a time, while other work goes on."""
 
     directory: Path
-    """Where the calls work: what they were understood to do is told from there."""
+    """Directory in which the calls work: what they were understood to do is told from there."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def __call__(self, question: Question) -> Reply:
@@ -82,10 +82,10 @@ async def _edited(question: Question, stored: tuple[str, ...], rule: str) -> tup
     typed = (await read_line()).strip().removeprefix(f"{question.permission} ")
     if not typed:
         return stored
-    made = exchanged(stored, rule, typed)
-    trial = question.tried(made)
+    edited = exchanged(stored, rule, typed)
+    trial = question.tried(edited)
     note("\n".join(f"  {line}" for line in trial_lines(trial)))
-    return made if trial.settles else stored
+    return edited if trial.settles else stored
 
 
 def _choices(question: Question, stored: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What a turn and its subagents were refused, gathered while it runs and told at its end."""
+"""Refusals that a turn and its subagents met, gathered while it runs and reported at its end."""
 
 from dataclasses import field
 from typing import Literal
