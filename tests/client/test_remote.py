@@ -13,7 +13,7 @@ import pytest
 from tests.server.harness import TOKEN, Served, served
 from tests.server.test_running import running
 from tests.waiting import patience
-from toolwright.app.server_secret import Secret, leave_note
+from toolwright.app.server_secret import Secret, write_server_file
 from toolwright.calls.parts import Failed, Pending, Running, ToolPart
 from toolwright.client import Client
 from toolwright.client.calls import ServerGone
@@ -149,9 +149,9 @@ async def test_the_secret_of_a_server_that_was_started_anew_is_found(tmp_path: P
     first, second = Secret(value="first", user="ann"), Secret(value="second", user="ann")
     async with served(tmp_path / "p", secret=first) as server:
         port = port_of(server)
-        leave_note(home, port, server.url, first)
+        write_server_file(home, port, server.url, first)
         opened = await RemoteProject.open(Client(server.url, environment=home))
-    leave_note(home, port, server.url, second)
+    write_server_file(home, port, server.url, second)
     async with served(tmp_path / "p", {"text": "Hello."}, secret=second, port=port):
         session = await opened.begin()
         async with patience():

@@ -134,7 +134,7 @@ async def test_a_client_hears_over_http_what_has_changed_of_what_it_follows(proj
     async with offering(project, Extension(resources=(rules, other))) as made:
         door = listen("mcp", "127.0.0.1", 0)
         url = f"http://127.0.0.1:{door.getsockname()[1]}/mcp"
-        serving = asyncio.create_task(serve_at(door, made, Secret(value="secret", made=False)))
+        serving = asyncio.create_task(serve_at(door, made, Secret(value="secret", generated=False)))
         async with httpx2.AsyncClient(trust_env=False, headers=headers, timeout=None) as http, patience():
 
             async def sent(method: str, **params: Any) -> httpx2.Response:

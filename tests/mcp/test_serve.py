@@ -314,7 +314,7 @@ async def test_another_version_is_refused_with_those_there_are(project: Path) ->
 async def listening(project: Path, config: Any = None) -> AsyncIterator[str]:
     async with service(project, config) as made:
         door = listen("mcp", "127.0.0.1", 0)
-        serving = asyncio.create_task(serve_at(door, made, Secret(value="secret", made=False)))
+        serving = asyncio.create_task(serve_at(door, made, Secret(value="secret", generated=False)))
         try:
             yield f"http://127.0.0.1:{door.getsockname()[1]}/mcp"
         finally:

@@ -10,7 +10,7 @@ from tests.outside import outside_folder
 from tests.ports import free_port
 from tests.process.shell_session import open_shell, run
 from tests.waiting import until
-from toolwright.app.server_secret import leave_note
+from toolwright.app.server_secret import write_server_file
 from toolwright.machine.folders import Folders
 from toolwright.machine.own_ports import listen
 from toolwright.network.destination import Destination
@@ -287,7 +287,7 @@ async def test_a_port_where_a_server_of_ours_was_killed_stays_the_sessions_alone
     """Its clients wait there for the next, and bring its secret."""
     async with open_network(project, ASKS) as shell:
         port = free_port()
-        note = leave_note({"XDG_STATE_HOME": str(shell.workspace.folders.state.parent)}, port, "", None)
+        note = write_server_file({"XDG_STATE_HOME": str(shell.workspace.folders.state.parent)}, port, "", None)
         assert note.is_relative_to(shell.workspace.folders.state)
         notes = (await shell.bash(f"python3 -m http.server {port}", background=True)).output
         while f"port {port} is not free outside, so only this session reaches it" not in notes:

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from tests.server.harness import TOKEN, Served, served
-from toolwright.app.server_secret import Secret, find_token, leave_note
+from toolwright.app.server_secret import Secret, find_token, write_server_file
 from toolwright.cli import main
 
 
@@ -80,7 +80,7 @@ async def test_no_request_is_let_in_by_a_cookie(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "secret", [Secret(value=TOKEN), Secret(value="päss/word 100%", made=False)], ids=["made", "own"]
+    "secret", [Secret(value=TOKEN), Secret(value="päss/word 100%", generated=False)], ids=["made", "own"]
 )
 async def test_the_page_trades_the_secret_for_a_key_that_does_not_give_it_away(tmp_path: Path, secret: Secret) -> None:
     async with served(tmp_path / "p", secret=secret) as server:
@@ -109,7 +109,7 @@ async def test_twenty_wrong_secrets_are_enough_but_the_right_one_is_still_taken(
 
 
 async def test_a_password_that_could_be_guessed_is_not_looked_at_after_that(tmp_path: Path) -> None:
-    async with served(tmp_path / "p", secret=Secret(value=TOKEN, made=False)) as server:
+    async with served(tmp_path / "p", secret=Secret(value=TOKEN, generated=False)) as server:
         for _ in range(20):
             await plain(server, headers={"authorization": "Bearer wrong"})
         await server.get("/path", status=429)
@@ -253,7 +253,7 @@ def test_the_note_for_other_programs_is_for_its_owner_alone(tmp_path: Path) -> N
     environment = {"HOME": str(tmp_path)}
     folder = tmp_path / ".local" / "state" / "toolwright" / "server"
     folder.mkdir(parents=True, mode=0o755)
-    note = leave_note(environment, 4096, "http://127.0.0.1:4096", Secret(value="t"))
+    note = write_server_file(environment, 4096, "http://127.0.0.1:4096", Secret(value="t"))
     assert note == folder / "4096.json"
     assert stat.S_IMODE(note.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -263,12 +263,12 @@ def test_the_note_for_other_programs_is_for_its_owner_alone(tmp_path: Path) -> N
 
 def test_a_note_is_neither_written_nor_read_by_way_of_a_link(tmp_path: Path) -> None:
     environment, other = {"XDG_STATE_HOME": str(tmp_path / "state")}, tmp_path / "other"
-    note = leave_note(environment, 5, "http://127.0.0.1:5", Secret(value="t"))
+    note = write_server_file(environment, 5, "http://127.0.0.1:5", Secret(value="t"))
     other.write_text(json.dumps({"user": "opencode", "token": "of somebody else", "pid": os.getpid()}))
     note.unlink()
     note.symlink_to(other)
     assert find_token(environment, 5) == ("", "")
-    leave_note(environment, 5, "http://127.0.0.1:5", Secret(value="new"))
+    write_server_file(environment, 5, "http://127.0.0.1:5", Secret(value="new"))
     assert not note.is_symlink()
     assert "somebody" in other.read_text()
     note.unlink()
@@ -276,14 +276,14 @@ def test_a_note_is_neither_written_nor_read_by_way_of_a_link(tmp_path: Path) -> 
     (tmp_path / "elsewhere").mkdir()
     note.parent.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(OSError, match=r"Not a directory|Too many"):
-        leave_note(environment, 5, "http://127.0.0.1:5", Secret(value="t"))
+        write_server_file(environment, 5, "http://127.0.0.1:5", Secret(value="t"))
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_the_secret_of_a_server_that_was_killed_is_given_to_nobody_who_listens_in_its_place(tmp_path: Path) -> None:
     """The next server takes it up again."""
     environment = {"HOME": str(tmp_path)}
-    note = leave_note(environment, 5, "http://127.0.0.1:5", Secret(value="t"))
+    note = write_server_file(environment, 5, "http://127.0.0.1:5", Secret(value="t"))
     assert find_token(environment, 5) == ("opencode", "t")
     ended = subprocess.Popen(["true"])
     ended.wait()
@@ -295,11 +295,11 @@ def test_the_secret_of_a_server_that_was_killed_is_given_to_nobody_who_listens_i
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder of somebody else's")
 def test_no_secret_is_left_in_or_taken_from_a_folder_of_somebody_else_s(tmp_path: Path) -> None:
     environment = {"XDG_STATE_HOME": str(tmp_path)}
-    note = leave_note(environment, 5, "http://127.0.0.1:5", Secret(value="t"))
+    note = write_server_file(environment, 5, "http://127.0.0.1:5", Secret(value="t"))
     os.chown(note.parent, 1000, 1000)
     assert find_token(environment, 5) == ("", "")
     with pytest.raises(OSError, match="somebody else"):
-        leave_note(environment, 5, "http://127.0.0.1:5", Secret(value="t"))
+        write_server_file(environment, 5, "http://127.0.0.1:5", Secret(value="t"))
 
 
 @pytest.mark.parametrize(
@@ -330,14 +330,14 @@ def test_a_secret_is_taken_over_from_a_server_that_is_gone_and_from_no_other(tmp
     for secret, pid, taken in (
         (Secret(value="old"), gone.pid, True),
         (Secret(value="old"), os.getppid(), False),
-        (Secret(value="a password", made=False), gone.pid, False),
+        (Secret(value="a password", generated=False), gone.pid, False),
     ):
-        note = leave_note(environment, 5, "http://127.0.0.1:5", secret)
+        note = write_server_file(environment, 5, "http://127.0.0.1:5", secret)
         note.write_text(json.dumps(json.loads(note.read_text()) | {"pid": pid}))
         fresh = Secret(value="new")
-        assert fresh.or_of_killed(environment, 5) == (secret if taken else fresh)
-        own = Secret(value="my own", made=False)
-        assert own.or_of_killed(environment, 5) == own
+        assert fresh.reuse_after_crash(environment, 5) == (secret if taken else fresh)
+        own = Secret(value="my own", generated=False)
+        assert own.reuse_after_crash(environment, 5) == own
 
 
 async def test_bad_input_gets_one_clear_error_and_never_breaks_the_server(tmp_path: Path) -> None:

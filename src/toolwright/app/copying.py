@@ -1,4 +1,4 @@
-"""What of a conversation can be copied: answers, blocks of code in them, what commands printed, prompts."""
+"""Parts of a conversation that can be copied: answers, blocks of code in them, output of commands, prompts."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,8 +16,8 @@ _BLOCK = re.compile(r"^ {0,3}(`{3,}|~{3,})[ ]*([\w+#.-]*)[^\n]*\n(.*?)^ {0,3}\1[
 
 def passages_of(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
     """List what can be copied, the last first: how it is shown, and the text."""
-    found = ((label, text) for one in reversed(messages) for label, text in _of_message(one) if text.strip())
-    for _, passage in zip(range(MOST), found, strict=False):
+    passages = ((label, text) for one in reversed(messages) for label, text in _of_message(one) if text.strip())
+    for _, passage in zip(range(MOST), passages, strict=False):
         yield passage
 
 
@@ -34,7 +34,7 @@ def _of_message(message: Message) -> Iterator[tuple[str, str]]:
 
 
 def _output(part: ToolPart) -> str:
-    """What a command printed."""
+    """Return what a command printed."""
     if not isinstance(part.state, Completed) or view_of(part).kind != "execute":
         return ""
     return str(part.state.metadata.get("output") or part.state.output).rstrip("\n")

@@ -1,4 +1,4 @@
-"""What a person has before them: a project, a session of it, and who answers the next prompt."""
+"""Desk of a person: a project, a session of it, and who answers the next prompt."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, get_args
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from toolwright.session.result import TurnResult
 
 Room = Literal["session", "desk", "terminal", "screen"]
-"""What a surface has: a session that somebody else chose, the choice of it, a terminal as well, or a whole screen."""
+"""Parts of a surface: a session that somebody else chose, the choice of it, a terminal as well, or a whole screen."""
 
 
 def holds(room: Room, wanted: Room) -> bool:
@@ -32,21 +32,21 @@ class Desk:
 
     project: "Project"
     agent: str
-    """Who answers the next prompt."""
+    """The agent that answers the next prompt."""
     model: str = ""
     """The model of the next prompts; empty for the one that the agent, the session or the settings have."""
     variant: str = ""
-    """How hard the model thinks, by name; empty for as usual."""
+    """Name of how hard the model thinks; empty for as usual."""
     goal: str = ""
     """The command that must hold before a prompt counts as answered; empty for none."""
     session: SessionInfo | None = None
     """None until the first prompt, so that whoever only looks leaves nothing behind."""
     room: Room = "session"
-    """What the surface has."""
+    """Parts that the surface has."""
     _busy: bool = False
-    """Whether a prompt is being answered."""
+    """True while a prompt is being answered."""
     _fresh: bool = False
-    """Whether nothing has been answered in the session yet."""
+    """True while nothing has been answered in the session yet."""
 
     async def open(self, session_id: str) -> list[Message]:
         """Go on with a session as it was left: its agent answers, as hard as it thought."""
@@ -112,10 +112,10 @@ class Desk:
 
     async def next_model(self) -> str:
         """Look up the model that would answer the next prompt; empty if none is chosen."""
-        found = self.model or await self.project.model_of(self.agent, self.session.id if self.session else "")
-        if not found and (recent := await self.project.recent_models()):
-            found = self.model = recent[0]
-        return found
+        chosen = self.model or await self.project.model_of(self.agent, self.session.id if self.session else "")
+        if not chosen and (recent := await self.project.recent_models()):
+            chosen = self.model = recent[0]
+        return chosen
 
     def choose_model(self, name: str) -> None:
         """Have another model answer, which may think in other degrees."""

@@ -25,7 +25,7 @@ class Doing:
         """Update the state by an event, if it is one of this session."""
         match event:
             case PartUpdated(part=TextPart(session_id=self.session_id, synthetic=None) as part):
-                self._text(part)
+                self._follow_text(part)
             case PartUpdated(part=ReasoningPart(session_id=self.session_id) | ToolPart(session_id=self.session_id)):
                 self._enter("thinking")
             case PartDelta(session_id=self.session_id, part_id=part_id):
@@ -43,7 +43,7 @@ class Doing:
         """Return `thinking`, `writing`, what else is being done, or how long the provider is waited for, and why."""
         return waiting(self._waits, self._clock()) if self._waits else self._state
 
-    def _text(self, part: TextPart) -> None:
+    def _follow_text(self, part: TextPart) -> None:
         ended = part.time is not None and part.time.end is not None
         if ended:
             self._texts.discard(part.id)

@@ -18,7 +18,7 @@ LONGEST_NOTE = 2000
 
 @record(frozen=True, slots=True, kw_only=True)
 class Explained:
-    """What a call needs, and what the rules make of it."""
+    """Permissions that a call needs, and what the rules make of it."""
 
     tool: str
     requests: tuple[RequestExplanation, ...] = ()
@@ -28,9 +28,9 @@ class Explained:
     @property
     def passages(self) -> list[list[str]]:
         """Everything in words, one passage for each request."""
-        found = [lines(one) for one in self.requests]
-        found += [refusal_lines(self.tool, self.refusal)] if self.refusal else []
-        return found or [[f"{self.tool} needs no permission for this."]]
+        passages = [lines(one) for one in self.requests]
+        passages += [refusal_lines(self.tool, self.refusal)] if self.refusal else []
+        return passages or [[f"{self.tool} needs no permission for this."]]
 
 
 async def explain_argument(workspace: Workspace, tool: str, argument: str, agent: str = "") -> Explained:
@@ -39,8 +39,8 @@ async def explain_argument(workspace: Workspace, tool: str, argument: str, agent
     try:
         requests, refusal = await requests_of(workspace, session, tool, argument)
         approvals = workspace.gate.approvals.of((session.id,))
-        found = tuple(explain(session.ruled_agent.policy, one, approvals) for one in requests)
-        return Explained(tool=tool, requests=found, refusal=refusal)
+        explanations = tuple(explain(session.ruled_agent.policy, one, approvals) for one in requests)
+        return Explained(tool=tool, requests=explanations, refusal=refusal)
     finally:
         await session.close()
 
@@ -53,8 +53,8 @@ async def explain_call(workspace: Workspace, tool: str, arguments: Json, agent: 
         call = Call(id=new_id("call"), tool=tool, arguments=arguments)
         result = await session.run_call(call, log=asked, gate=workspace.dry_gate())
         approvals = workspace.gate.approvals.of((session.id,))
-        found = tuple(explain(session.ruled_agent.policy, one.judgement.request, approvals) for one in asked)
-        return Explained(tool=tool, requests=found, refusal="" if asked else result.output[:LONGEST_NOTE])
+        explanations = tuple(explain(session.ruled_agent.policy, one.judgement.request, approvals) for one in asked)
+        return Explained(tool=tool, requests=explanations, refusal="" if asked else result.output[:LONGEST_NOTE])
     finally:
         await session.close()
 

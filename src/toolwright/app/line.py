@@ -1,4 +1,4 @@
-"""What a line means that a person types: a prompt, a command of ours, or one for the shell."""
+"""Meaning of a line that a person types: a prompt, a command of ours, or one for the shell."""
 
 import re
 from difflib import get_close_matches

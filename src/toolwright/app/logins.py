@@ -29,19 +29,19 @@ class Logins:
         self._under_way: dict[str, _Login] = {}
 
     async def ways(self) -> dict[str, list[Way]]:
-        """How one logs in to each provider: what plugins bring, a login of ours, a key."""
+        """Return how one logs in to each provider: what plugins bring, a login of ours, a key."""
         brought = await plugin_logins(self._workspace)
-        found = {one.id: [KEY] for one in self._workspace.connections.catalog.providers() if one.env}
+        ways = {one.id: [KEY] for one in self._workspace.connections.catalog.providers() if one.env}
         for provider in PROVIDERS:
-            if provider in found:
-                found[provider].insert(0, OURS)
+            if provider in ways:
+                ways[provider].insert(0, OURS)
         if brought is not None:
             for provider in brought.providers():
-                found[provider] = [*brought.ways(provider), *found.get(provider, [KEY])]
-        return found
+                ways[provider] = [*brought.ways(provider), *ways.get(provider, [KEY])]
+        return ways
 
     async def ways_to(self, provider: str) -> list[Way]:
-        """How one logs in to a provider, or to an account there, of which no plugin knows."""
+        """Return how one logs in to a provider, or to an account there, of which no plugin knows."""
         service, _, account = provider.partition(ACCOUNT)
         ways = (await self.ways()).get(service, [])
         return [one if one in (KEY, OURS) else replace(one, authorizes=False) for one in ways] if account else ways
@@ -71,10 +71,10 @@ class Logins:
             return await brought.begin(provider, way, inputs)
 
         async def with_ours(show: Callable[[str], Awaitable[None]], _code: Callable[[], Awaitable[str]]) -> None:
-            found: list[asyncio.Task[None]] = []
+            tasks: list[asyncio.Task[None]] = []
             env = self._workspace.environment
             service = provider.partition(ACCOUNT)[0]
-            record = await log_in(service, env, lambda text: found.append(asyncio.ensure_future(show(text))))
+            record = await log_in(service, env, lambda text: tasks.append(asyncio.ensure_future(show(text))))
             AuthFile(self._workspace.folders.auth).store(provider, record)
             self._workspace.connections.use_stored(provider)
 
@@ -110,8 +110,8 @@ class Logins:
         await self._ended(f"mcp {name}", code)
 
     async def close(self) -> None:
-        for one in self._under_way.values():
-            one.task.cancel()
+        for login in self._under_way.values():
+            login.task.cancel()
         await asyncio.gather(*(one.task for one in self._under_way.values()), return_exceptions=True)
 
     async def _begun(self, name: str, work: "Callable[..., Awaitable[None]]") -> Begun:
@@ -165,9 +165,9 @@ class _Login:
 
     @property
     def address(self) -> str:
-        """Where the person goes."""
-        found = re.search(r"https?://\S+", self._text.result()) if self._text.done() else None
-        return found.group() if found else ""
+        """Return the address that the person goes to."""
+        match = re.search(r"https?://\S+", self._text.result()) if self._text.done() else None
+        return match.group() if match else ""
 
     async def _show(self, text: str) -> None:
         if not self._text.done():
@@ -197,5 +197,5 @@ def way_named(ways: Sequence[Way], label: str) -> int:
     for at, way in enumerate(ways):
         if label in (way.label, str(at + 1)):
             return at
-    shown = "; ".join(f"{at + 1}: {way.label}" for at, way in enumerate(ways))
-    raise UsageError(f"There is no way {label!r} to log in. There are {shown}.")
+    labels = "; ".join(f"{at + 1}: {way.label}" for at, way in enumerate(ways))
+    raise UsageError(f"There is no way {label!r} to log in. There are {labels}.")

@@ -20,7 +20,7 @@ class LoopView:
     seconds: float
     """From the end of one round to the beginning of the next."""
     condition: str = ""
-    """What makes a round due."""
+    """Condition that makes a round due."""
     rounds: int = 0
     times: int
     state: str
@@ -77,6 +77,6 @@ async def stop_loops(workspace: "Workspace", session_id: str, name: str = "") ->
         at_work = ", ".join(one.name for one in known if not one.is_over)
         what = f"no loop {name!r}" if name else "no loop"
         raise UsageError(f"There is {what} at work in this session{f'. There are: {at_work}' if at_work else ''}.")
-    for one in meant:
-        await workspace.loops.stop(one)
+    for loop in meant:
+        await workspace.loops.stop(loop)
     return [one.name for one in meant]

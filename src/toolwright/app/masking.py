@@ -36,17 +36,17 @@ def masked(value: Any, secrets: frozenset[str]) -> Any:
 
 def masked_words(words: Sequence[Any], secrets: frozenset[str]) -> list[Any]:
     """Mask a list, or the words of a command, of which `--api-key` says that the next is a secret."""
-    shown: list[Any] = []
+    masked_list: list[Any] = []
     for number, word in enumerate(words):
         option, equals, _ = word.partition("=") if isinstance(word, str) else ("", "", "")
         before = words[number - 1] if number else ""
         if equals and _OPTION.fullmatch(option):
-            shown.append(f"{option}={MASK}")
+            masked_list.append(f"{option}={MASK}")
         elif isinstance(word, str) and isinstance(before, str) and _OPTION.fullmatch(before) and word[:1] != "-":
-            shown.append(MASK)
+            masked_list.append(MASK)
         else:
-            shown.append(masked(word, secrets))
-    return shown
+            masked_list.append(masked(word, secrets))
+    return masked_list
 
 
 def is_masked(value: Any) -> bool:

@@ -26,7 +26,7 @@ class ModelChoice:
     """Dollars for a million tokens."""
     can: tuple[str, ...] = ()
     ready: bool = False
-    """Whether there is a key for it, or it needs none."""
+    """True if there is a key for it, or it needs none."""
 
     @property
     def line(self) -> str:
@@ -35,8 +35,8 @@ class ModelChoice:
         paid = self.input_price or self.output_price
         price = f"${self.input_price:g} in, ${self.output_price:g} out" if paid else "free" if self.ready else ""
         name = "" if self.full_name.endswith(self.name) else self.name
-        told = [name, "" if self.ready else "no key", size, price, ", ".join(self.can)]
-        return f"{self.full_name:<36} {' · '.join(filter(None, told))}"
+        details = [name, "" if self.ready else "no key", size, price, ", ".join(self.can)]
+        return f"{self.full_name:<36} {' · '.join(filter(None, details))}"
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class ProviderChoice:
     name: str
     ready: bool = False
     login: bool = False
-    """Whether there is a way to log in, instead of pasting a key."""
+    """True if there is a way to log in, instead of pasting a key."""
 
     @property
     def service(self) -> str:
@@ -83,6 +83,8 @@ def connectable(providers: Sequence[ProviderChoice], local: Sequence[str]) -> It
     for name in local:
         yield name, f"{name:<36} runs on this machine"
     places = {name: number for number, name in enumerate(_KNOWN_BEST)}
-    for one in sorted(providers, key=lambda one: (not one.ready, places.get(one.id, len(places)), one.name.lower())):
-        missing = "paste a key or log in" if one.login else "paste a key"
-        yield one.id, f"{one.name:<36} {'connected' if one.ready else missing}"
+    for provider in sorted(
+        providers, key=lambda one: (not one.ready, places.get(one.id, len(places)), one.name.lower())
+    ):
+        missing = "paste a key or log in" if provider.login else "paste a key"
+        yield provider.id, f"{provider.name:<36} {'connected' if provider.ready else missing}"

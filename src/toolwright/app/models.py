@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from toolwright.workspace import Workspace
 
 Source = Literal["config", "env", "api", "custom"]
-"""Where a provider's access comes from; `custom` where there is none."""
+"""Source of a provider's access; `custom` where there is none."""
 
 
 def readiness(workspace: "Workspace", provider: "ProviderInfo") -> tuple[bool, Source]:

@@ -21,16 +21,16 @@ class Opened:
 
     desk: "Desk"
     prompt: str = ""
-    """What to begin with."""
+    """Prompt to begin with."""
     where: str = ""
     """The folder, and whose."""
     again: str = "tw"
     """The command that opens it again."""
     close: Callable[[], Awaitable[None]] = _nothing
     notes: tuple[str, ...] = ()
-    """What the person should know first."""
+    """Notes that the person should know first."""
     warnings: tuple[str, ...] = ()
-    """What was told on stderr already, where a full screen hides it."""
+    """Warnings that were printed to stderr already, where a full screen hides them."""
     history: History = field(default_factory=History)
     theme: str = ""
     keybinds: Mapping[str, Any] = field(default_factory=dict[str, Any])

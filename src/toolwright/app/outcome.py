@@ -1,4 +1,4 @@
-"""What a command of ours comes to: lines to read, something to choose, changes of files, or what a screen does."""
+"""Outcomes of our commands: lines to read, something to choose, changes of files, or what a screen does."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from toolwright.session.undo.file_back import FileUndo
 
 Mark = Literal["", "remark"]
-"""What a line is: what was asked for, or something to add."""
+"""Kind of a line: what was asked for, or something to add."""
 Line = tuple[str, Mark]
 Act = Literal[
     "account", "connect", "copy", "demo", "edit", "find", "keys", "leave", "login", "subagents", "theme", "timeline"
@@ -23,9 +23,9 @@ class Lines:
     lines: Sequence[Line] = ()
     title: str = ""
     brief: bool = False
-    """Whether they say that something was done, rather than being what was asked for."""
+    """True if they say that something was done, rather than being what was asked for."""
     reread: bool = False
-    """Whether the conversation is not as it was."""
+    """True if the conversation is not as it was."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -34,10 +34,10 @@ class Pick:
 
     title: str
     entries: Sequence[tuple[str, str]]
-    """What is chosen, and how it is shown."""
+    """Values to choose from, each with how it is shown."""
     chosen: str = ""
     hint: str = ""
-    """How it is chosen where there is only a line to type."""
+    """Way to choose where there is only a line to type."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -47,9 +47,9 @@ class Changes:
     title: str
     plans: "Sequence[FileUndo]" = ()
     undoing: bool = False
-    """Whether it is what undoing would make of them."""
+    """True if it is what undoing would make of them."""
     none: str = ""
-    """What is said where there are none."""
+    """Line to show where there are none."""
 
 
 @record(frozen=True, slots=True, kw_only=True)

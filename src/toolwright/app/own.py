@@ -28,7 +28,7 @@ OTHER_NAMES = {
     "summarize": "compact",
     "themes": "theme",
 }
-"""What people know them by from elsewhere."""
+"""Names that people know them by from elsewhere."""
 OTHERS = (
     "!COMMAND       run a command yourself; the agent is not told of it",
     "@path, @agent  in a prompt: send the file along, or have the agent called",
@@ -45,7 +45,7 @@ class Own:
 
     run: Run
     room: Room
-    """What a surface must have for it."""
+    """Parts that a surface must have for it."""
 
     @property
     def name(self) -> str:
@@ -93,13 +93,13 @@ async def sessions(desk: Desk, name: str) -> Outcome:
         try:
             session = await named_session(desk.project, name)
         except UsageError:
-            if said := await found_entries(desk, name):
-                return Pick(title=f"Sessions that say {name}", entries=said, hint="/sessions NAME goes on with one")
+            if hits := await found_entries(desk, name):
+                return Pick(title=f"Sessions that say {name}", entries=hits, hint="/sessions NAME goes on with one")
             raise
         await desk.open(session.id)
         return Lines(reread=True)
-    found = await desk.project.sessions(LISTED)
-    entries = [(one.id, f"{one.slug or one.id:<22} {one.title}") for one in found]
+    infos = await desk.project.sessions(LISTED)
+    entries = [(one.id, f"{one.slug or one.id:<22} {one.title}") for one in infos]
     chosen = desk.session.id if desk.session else ""
     return Pick(title="Sessions", entries=entries, chosen=chosen, hint="/sessions NAME goes on with one")
 
@@ -238,22 +238,22 @@ async def agents(desk: Desk, what: str) -> Outcome:
     """List the agents in the background; `NAME WORDS` tells one something, `stop NAME` stops it."""
     from toolwright.app.background import agent_meant
 
-    found = await desk.project.background(desk.require_session().id)
+    at_work = await desk.project.background(desk.require_session().id)
     name, _, rest = what.partition(" ")
     if not name:
-        lines = [f"  {one.line}" for one in found] or ["no agent works in the background"]
+        lines = [f"  {one.line}" for one in at_work] or ["no agent works in the background"]
         loops = [f"  {one.line}" for one in await desk.project.loops(desk.require_session().id)]
         lines += ["", "loops", *loops] if loops else []
-        return page("Agents in the background", lines, "/agents NAME WORDS, /agents stop NAME" if found else "")
+        return page("Agents in the background", lines, "/agents NAME WORDS, /agents stop NAME" if at_work else "")
     if name == "stop":
-        one = agent_meant(found, rest.strip())
-        await desk.project.abort(one.session)
-        return brief(f"{one.name} is stopped")
-    one = agent_meant(found, name)
+        agent = agent_meant(at_work, rest.strip())
+        await desk.project.abort(agent.session)
+        return brief(f"{agent.name} is stopped")
+    agent = agent_meant(at_work, name)
     if not rest.strip():
-        return page(one.name, [one.line, *([one.doing] if one.doing else [])])
-    heard = await desk.project.steer(one.session, rest.strip())
-    return brief(f"{one.name} is told before its next step" if heard else f"{one.name} has ended; it hears nothing")
+        return page(agent.name, [agent.line, *([agent.doing] if agent.doing else [])])
+    heard = await desk.project.steer(agent.session, rest.strip())
+    return brief(f"{agent.name} is told before its next step" if heard else f"{agent.name} has ended; it hears nothing")
 
 
 async def loop(desk: Desk, what: str) -> Outcome:
@@ -266,9 +266,9 @@ async def loop(desk: Desk, what: str) -> Outcome:
     elif first:
         plan, text = plan_of(what)
         await desk.project.begin_loop((await desk.begin()).id, desk.prompt_of(text), plan)
-    found = await desk.project.loops(desk.session.id) if desk.session else []
-    lines = [f"  {one.line}" for one in found] or ["nothing is put again and again"]
-    return page("Loops", lines, "/loop stop NAME" if found else _LOOP_USE)
+    active = await desk.project.loops(desk.session.id) if desk.session else []
+    lines = [f"  {one.line}" for one in active] or ["nothing is put again and again"]
+    return page("Loops", lines, "/loop stop NAME" if active else _LOOP_USE)
 
 
 # What there is.
@@ -276,9 +276,9 @@ async def loop(desk: Desk, what: str) -> Outcome:
 
 async def permissions(desk: Desk, _: str) -> Outcome:
     """List what is approved."""
-    found = await desk.project.approvals()
-    remark = "tw permission revoke ends one" if found else "nothing is approved for longer than once"
-    lines = [f"  {scope:<9} {permission} {pattern}" for scope, permission, pattern in found]
+    approvals = await desk.project.approvals()
+    remark = "tw permission revoke ends one" if approvals else "nothing is approved for longer than once"
+    lines = [f"  {scope:<9} {permission} {pattern}" for scope, permission, pattern in approvals]
     return page("Approved", lines, f"{remark}; /explain TOOL ARGUMENT tells what a call would need")
 
 
@@ -292,14 +292,14 @@ async def explain(desk: Desk, what: str) -> Outcome:
 
 async def tools(desk: Desk, _: str) -> Outcome:
     """List the tools of the agent."""
-    found = await desk.project.tools(desk.agent)
-    return page(f"The tools of {desk.agent}", [f"  {name:<14} {text}" for name, text in found])
+    offered = await desk.project.tools(desk.agent)
+    return page(f"The tools of {desk.agent}", [f"  {name:<14} {text}" for name, text in offered])
 
 
 async def mcp(desk: Desk, _: str) -> Outcome:
     """MCP servers, language servers and formatters, and their status."""
-    found = await desk.project.programs()
-    lines = [f"  {kind:<10} {name:<16} {state}" for kind, name, state in found]
+    programs = await desk.project.programs()
+    lines = [f"  {kind:<10} {name:<16} {state}" for kind, name, state in programs]
     return page("Servers and formatters", lines or ["none are configured; tw mcp add adds one"])
 
 

@@ -41,16 +41,16 @@ def ensure(environment: Mapping[str, str] = os.environ) -> str:
     folder = notes_folder(environment)
     make_folder(folder)
     with _alone(folder / "own.start"):
-        if found := address(environment):
-            return found
+        if url := address(environment):
+            return url
         log = folder / "own.log"
         if log.exists() and log.stat().st_size > _LOG:
             log.unlink()
         begun = begin_apart(["serve", "--own"], log, environment)
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until and not has_ended(begun):
-            if found := address(environment):
-                return found
+            if url := address(environment):
+                return url
             time.sleep(_STEP)
     raise OwnServerError(f"The server for runs in the background did not start. {log} has what it said.")
 

@@ -1,4 +1,4 @@
-"""What a surface for people needs of the program: one protocol, and its local form over a workspace."""
+"""Projects as surfaces for people need them: one protocol, and its local form over a workspace."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import field, replace
@@ -43,7 +43,7 @@ FOLLOWED = 20_000
 
 @record(frozen=True, slots=True, kw_only=True)
 class SessionUse:
-    """What a session has taken so far, and how full the model's context is."""
+    """Use of a session so far: cost, tokens, and how full the model's context is."""
 
     cost: float = 0.0
     tokens: int = 0
@@ -86,7 +86,7 @@ class Project(Protocol):
     async def begin(self, agent: str = "", title: str = "") -> SessionInfo: ...
     async def resume(self, session_id: str) -> SessionInfo: ...
     async def session(self, session_id: str) -> SessionInfo:
-        """What is known of a session of this project."""
+        """Return what is known of a session of this project."""
 
     async def sessions(self, limit: int, *, below: bool = False) -> list[SessionInfo]:
         """The last used first; those of subagents too, if `below` is wanted."""
@@ -142,7 +142,7 @@ class Project(Protocol):
         """Why it is asked: every rule that fits, with its file and line."""
 
     async def tried(self, question: Question, patterns: Sequence[str]) -> RuleTrial:
-        """What storing these patterns instead of the offered ones would mean."""
+        """Return what storing these patterns instead of the offered ones would mean."""
 
     # Changes.
     async def changes(self, session_id: str) -> list[FileUndo]:
@@ -193,7 +193,7 @@ class Project(Protocol):
         """Scope, permission and pattern of every approval that holds here."""
 
     async def explain(self, tool: str, argument: str, agent: str) -> list[str]:
-        """What a call would need, every rule that fits, and which one decides."""
+        """Return what a call would need, every rule that fits, and which one decides."""
 
     async def programs(self) -> list[tuple[str, str, str]]:
         """Kind, name and state of the MCP servers, language servers and formatters that are configured."""
@@ -337,8 +337,8 @@ class LocalProject:
         folder, _, name = words.rpartition("/")
         # What stands in the name as it was typed comes before what only has its letters in their order.
         letters = [one if one.isalnum() else "?" for one in name[:FUZZY]]
-        found = await find_files(self.directory, f"**/*{'*'.join(letters)}*" if letters else "**/*")
-        fitting = [path for path in found.paths if folder in path]
+        matches = await find_files(self.directory, f"**/*{'*'.join(letters)}*" if letters else "**/*")
+        fitting = [path for path in matches.paths if folder in path]
         return sorted(fitting, key=lambda path: name.lower() not in path.rpartition("/")[2].lower())
 
     async def model_choices(self) -> list[ModelChoice]:
@@ -367,13 +367,13 @@ class LocalProject:
         from toolwright.app.logins import Logins
         from toolwright.app.models import readiness
 
-        found = self.workspace.connections.catalog.providers()
+        known = self.workspace.connections.catalog.providers()
         logins = {name for name, ways in (await Logins(self.workspace).ways()).items() if ways[0].authorizes}
         return [
             ProviderChoice(
                 id=one.id, name=one.name, ready=readiness(self.workspace, one)[0], login=one.service in logins
             )
-            for one in found
+            for one in known
         ]
 
     async def store_key(self, provider: str, key: str) -> None:
@@ -438,23 +438,23 @@ class LocalProject:
     async def explain(self, tool: str, argument: str, agent: str) -> list[str]:
         from toolwright.app.explaining import explain_argument
 
-        found = await explain_argument(self.workspace, tool, argument, agent)
-        return [line for passage in found.passages for line in passage]
+        explained = await explain_argument(self.workspace, tool, argument, agent)
+        return [line for passage in explained.passages for line in passage]
 
     async def programs(self) -> list[tuple[str, str, str]]:
         workspace = self.workspace
         servers = workspace.mcp.states() if workspace.settings.mcp else []
-        found = [("MCP", one.name, one.error or f"{one.status}, {len(one.tools)} tools") for one in servers]
-        for kind, said in (("LSP", workspace.settings.lsp), ("formatter", workspace.settings.formatter)):
-            names = said if isinstance(said, Mapping) else ["all that are known"] if said else []
-            found += ((kind, name, "on") for name in names)
-        return [*found, *(("left out", one.name, one.reason) for one in workspace.left_out())]
+        programs = [("MCP", one.name, one.error or f"{one.status}, {len(one.tools)} tools") for one in servers]
+        for kind, setting in (("LSP", workspace.settings.lsp), ("formatter", workspace.settings.formatter)):
+            names = setting if isinstance(setting, Mapping) else ["all that are known"] if setting else []
+            programs += ((kind, name, "on") for name in names)
+        return [*programs, *(("left out", one.name, one.reason) for one in workspace.left_out())]
 
     async def _session(self, session_id: str) -> Session:
         return await self.workspace.sessions.open(session_id)
 
     def _info(self, name: str) -> ModelInfo:
-        """What is known of a model; one that is in no list, such as a script, tells it when it is opened."""
+        """Return what is known of a model; one that is in no list, such as a script, tells it when it is opened."""
         try:
             return self.workspace.connections.catalog.find(name)
         except (UsageError, ModelError):
@@ -486,17 +486,17 @@ def _choice(model: ModelInfo, *, is_ready: bool) -> ModelChoice:
 
 
 def used(messages: Sequence[Message], info: SessionInfo, limit: Callable[[str], int]) -> SessionUse:
-    """What a session took, with what was undone; `limit` says how many tokens a model can take."""
+    """Return what a session took, with what was undone; `limit` says how many tokens a model can take."""
     replies = [one.info for one in messages if isinstance(one.info, Assistant)]
-    gone = info.spent or {}
-    by_agent: dict[str, float] = dict(gone.get("cost", {}))
+    spent = info.spent or {}
+    by_agent: dict[str, float] = dict(spent.get("cost", {}))
     for reply in replies:
         by_agent[reply.agent] = by_agent.get(reply.agent, 0.0) + reply.cost
     stands = [one.info for one in standing(messages, info) if isinstance(one.info, Assistant)]
     last = next((reply for reply in reversed(stands) if reply.tokens.total), None)
     return SessionUse(
         cost=sum(by_agent.values()),
-        tokens=sum(reply.tokens.total for reply in replies) + int(gone.get("tokens", 0)),
+        tokens=sum(reply.tokens.total for reply in replies) + int(spent.get("tokens", 0)),
         context=last.tokens.total if last else 0,
         limit=limit(f"{last.provider_id}/{last.model_id}") if last else 0,
         by_agent=by_agent,

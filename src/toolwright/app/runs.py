@@ -60,8 +60,8 @@ class Runs:
         def change(text: str) -> str:
             others = [one for one in _read(text) if one.session != run.session]
             spare = len(others) + 1 - KEPT
-            gone = [one.session for one in others if one.is_over][: max(0, spare)]
-            kept = [*(one for one in others if one.session not in gone), run]
+            dropped = [one.session for one in others if one.is_over][: max(0, spare)]
+            kept = [*(one for one in others if one.session not in dropped), run]
             return json.dumps([fields_of(one) for one in sorted(kept, key=lambda one: one.began)])
 
         update(self.file, change)

@@ -29,46 +29,46 @@ _OF_PAGE = b"the key of the page"
 
 @record(frozen=True, slots=True, kw_only=True)
 class Secret:
-    """What a client has to bring, in any of its forms."""
+    """Secret that a client has to bring, in any of its forms."""
 
     value: str
     user: str = USER
-    made: bool = True
-    """Whether it is a random one of ours, which nobody can guess, and not a person's password."""
+    generated: bool = True
+    """True if it is a random one of ours, which nobody can guess, and not a person's password."""
 
     @classmethod
     def of(cls, environment: Mapping[str, str], file: Path | None = None) -> "Secret":
         """The person's own, from a file or the environment; else a new one."""
         user = environment.get("TOOLWRIGHT_SERVER_USERNAME") or environment.get("OPENCODE_SERVER_USERNAME") or USER
         try:
-            given = file.read_text().strip() if file else ""
+            secret = file.read_text().strip() if file else ""
         except (OSError, ValueError) as error:
             raise UsageError(f"{file} cannot be read: {error}.") from error
-        given = given or environment.get("TOOLWRIGHT_SERVER_PASSWORD", "")
-        given = given or environment.get("OPENCODE_SERVER_PASSWORD", "")
-        return cls(value=given or secrets.token_urlsafe(32), user=user, made=not given)
+        secret = secret or environment.get("TOOLWRIGHT_SERVER_PASSWORD", "")
+        secret = secret or environment.get("OPENCODE_SERVER_PASSWORD", "")
+        return cls(value=secret or secrets.token_urlsafe(32), user=user, generated=not secret)
 
     def page_key(self) -> str:
         """Derive what the page keeps in its place: the same after a restart where the secret is, with no way back."""
-        if self.made:
+        if self.generated:
             return hashlib.sha256(_OF_PAGE + self.value.encode()).hexdigest()
         return hashlib.scrypt(self.value.encode(), salt=_OF_PAGE, n=2**14, r=8, p=1, dklen=32).hex()
 
-    def or_of_killed(self, environment: Mapping[str, str], port: int) -> "Secret":
+    def reuse_after_crash(self, environment: Mapping[str, str], port: int) -> "Secret":
         """The secret of a server that was killed on the same port, so that its clients come back by themselves.
 
         One that ends in order takes its note away, and the next has a secret of its own.
         """
-        if not self.made:
+        if not self.generated:
             return self
         note = _note_of_killed(environment, port)
         return replace(self, value=str(note["token"])) if note.get("made") and note.get("token") else self
 
-    def is_it(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode("utf-8", "replace"), self.value.encode())
+    def matches(self, text: str) -> bool:
+        return hmac.compare_digest(text.encode("utf-8", "replace"), self.value.encode())
 
     def is_header(self, header: str) -> bool:
-        """Whether an `Authorization` header has it, as a password or as a bearer's token."""
+        """Tell whether an `Authorization` header has it, as a password or as a bearer's token."""
         if (token := bearer_of(header)) is not None:
             return hmac.compare_digest(token, self.value.encode())
         scheme, _, rest = header.partition(" ")
@@ -81,7 +81,7 @@ class Secret:
         except ValueError:
             return False
         right_user = hmac.compare_digest(user.encode(), self.user.encode())
-        return self.is_it(password) and right_user
+        return self.matches(password) and right_user
 
 
 def bearer_of(header: str) -> bytes | None:
@@ -95,7 +95,7 @@ def notes_folder(environment: Mapping[str, str]) -> Path:
     return Folders.of(environment).state / "server"
 
 
-def leave_note(environment: Mapping[str, str], port: int, url: str, secret: Secret | None) -> Path:
+def write_server_file(environment: Mapping[str, str], port: int, url: str, secret: Secret | None) -> Path:
     """Write down where the server is and what it wants, for its owner alone. OSError if that cannot be done."""
     folder = notes_folder(environment)
     make_folder(folder)
@@ -103,7 +103,7 @@ def leave_note(environment: Mapping[str, str], port: int, url: str, secret: Secr
         "url": url,
         "token": secret.value if secret else "",
         "user": secret.user if secret else "",
-        "made": secret is not None and secret.made,
+        "made": secret is not None and secret.generated,
         "pid": os.getpid(),
     }
     with _own_folder(folder) as held:
@@ -126,10 +126,10 @@ def _own_folder(folder: Path) -> Iterator[int]:
     """Hold a folder that is the user's own and nobody else's. OSError if it is not."""
     held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        found = os.fstat(held)
-        if found.st_uid != os.geteuid():
+        status = os.fstat(held)
+        if status.st_uid != os.geteuid():
             raise OSError(errno.EPERM, "it belongs to somebody else")
-        if stat.S_IMODE(found.st_mode) & 0o077:
+        if stat.S_IMODE(status.st_mode) & 0o077:
             os.fchmod(held, 0o700)
         yield held
     finally:
@@ -149,18 +149,18 @@ def find_token(environment: Mapping[str, str], port: int) -> tuple[str, str]:
 
 
 def is_anybody_s(environment: Mapping[str, str], port: int) -> bool:
-    """Whether a server of ours on this port was killed, and none of ours has taken its place."""
+    """Tell whether a server of ours on this port was killed, and none of ours has taken its place."""
     pid = _note(environment, port).get("pid")
     return isinstance(pid, int) and not _is_alive(pid)
 
 
 def was_killed(environment: Mapping[str, str], port: int) -> bool:
-    """Whether a server on this port did not end in order: it has left its note."""
+    """Tell whether a server on this port did not end in order: it has left its note."""
     return bool(_note_of_killed(environment, port))
 
 
 def _note_of_killed(environment: Mapping[str, str], port: int) -> Json:
-    """What a server that is gone has left; a server with the same port may be alive at another address."""
+    """Return what a server that is gone has left; a server with the same port may be alive at another address."""
     note = _note(environment, port)
     pid = note.get("pid")
     return note if isinstance(pid, int) and (pid == os.getpid() or not _is_alive(pid)) else {}
@@ -181,8 +181,8 @@ def _note(environment: Mapping[str, str], port: int) -> Json:
         with _own_folder(notes_folder(environment)) as held:
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             with os.fdopen(os.open(f"{port}.json", flags, dir_fd=held), "rb") as stream:
-                found = os.fstat(stream.fileno())
-                if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+                status = os.fstat(stream.fileno())
+                if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
                     return {}
                 note: Any = read_json(stream.read(LARGEST).decode("utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""How calls and changes are shown: worked out once, from what the tools say of themselves."""
+"""Views of calls and changes: worked out once, from what the tools say of themselves."""
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
@@ -26,7 +26,7 @@ _BESIDES = {
     "webfetch": "that reaches the network",
     "network": "that reaches the network",
 }
-"""What a command does for which it needs another permission than to be run."""
+"""Act of a command for which it needs another permission than to be run."""
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -174,7 +174,7 @@ async def turn_changes(workspace: Workspace, session: Session, message_id: str) 
 
 
 def diff_of_entry(workspace: Workspace, entry: JournalEntry) -> str:
-    """What one change of a file did to it."""
+    """Return what one change of a file did to it, as a diff."""
     return unified(entry.path, *_texts_of(workspace, entry.path, entry.before, entry.after))
 
 
@@ -184,10 +184,10 @@ def _texts_of(workspace: Workspace, path: str, before: str | None, after: str | 
     was, became = (None if name is None else images.body(name, present) for name in (before, after))
     if workspace.files.hides(Path(path)):
         was, became = stand_ins(was, became)
-    return _text(was), _text(became)
+    return _decode(was), _decode(became)
 
 
-def _text(body: Body) -> str:
+def _decode(body: Body) -> str:
     return body.decode("utf-8", "replace") if isinstance(body, bytes) else ""
 
 

@@ -50,13 +50,13 @@ async def connect(desk: Desk, what: str) -> Outcome:
     providers = await desk.project.providers()
     if not name:
         return await _connectable(desk, providers)
-    found = next((one for one in providers if one.id == name), None)
+    account = next((one for one in providers if one.id == name), None)
     service = next((one for one in providers if one.id == name.partition(ACCOUNT)[0]), None)
     if service is None:
         raise UsageError(f"There is no provider {name!r}. /connect lists them.")
     if way in _WAYS:
         return AtScreen(act=_WAYS[way], text=name)
-    if found is not None and found.ready:
+    if account is not None and account.ready:
         more = [(f"{service.id} account", "another key or account, with a name of its own")]
         models = await _models(desk, lambda one: one.startswith(f"{name}/"))
         return replace(models, title=f"Models of {service.name}", entries=[*models.entries, *more])
@@ -67,7 +67,7 @@ async def connect(desk: Desk, what: str) -> Outcome:
 
 
 _WAYS: Mapping[str, Act] = {"key": "connect", "login": "login", "account": "account"}
-"""How a provider is connected, and what a surface does for it."""
+"""Ways to connect a provider, with what a surface does for each."""
 
 
 async def _connectable(desk: Desk, providers: "Sequence[ProviderChoice]") -> Pick:

@@ -1,7 +1,7 @@
 """Small words for people: things counted, money, times, the beginning of a text."""
 
 _ENDS = {"the user stopped the turn": "Stopped.", "the program ended in the middle of it": "tw was ended here."}
-"""What a person is told in the place of the reasons that a record has."""
+"""Words for a person in the place of the reasons that a record has."""
 
 
 def plural(count: int, thing: str) -> str:

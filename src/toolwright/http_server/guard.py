@@ -89,12 +89,12 @@ class Guard:
         if self.has_page and _is_of_page(path) and scope["method"] in _SAFE:
             return
         verdicts = [
-            *([self.secret.is_it(token)] if by_path else []),
+            *([self.secret.matches(token)] if by_path else []),
             *([self._is_header(headers["authorization"])] if "authorization" in headers else []),
             *([self.secret.is_pair(pair)] if (pair := _auth_token(scope)) else []),
         ]
         peer = _peer(scope)
-        if self._is_limited(peer) and verdicts and not (self.secret.made and any(verdicts)):
+        if self._is_limited(peer) and verdicts and not (self.secret.generated and any(verdicts)):
             raise HttpRefusal(
                 429, "TooManyRequests", "Too many wrong secrets. Wait a minute, then bring the right one."
             )

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from toolwright.app.looping import loops_at_work
 from toolwright.app.own_server import held, port_of_killed
 from toolwright.app.runs import Runs
-from toolwright.app.server_secret import Secret, leave_note, notes_folder, was_killed
+from toolwright.app.server_secret import Secret, notes_folder, was_killed, write_server_file
 from toolwright.copies.handing import CopyWork
 from toolwright.deadline import time_limit
 from toolwright.errors import UsageError
@@ -61,7 +61,7 @@ async def serve(options: ServerOptions) -> None:
     listening = _bound(options)
     port = 0 if options.socket else listening.getsockname()[1]
     if options.secret and not options.socket:
-        options = replace(options, secret=options.secret.or_of_killed(options.environment, port))
+        options = replace(options, secret=options.secret.reuse_after_crash(options.environment, port))
     guard = Guard(
         secret=options.secret,
         hosts=_hosts(options, port),
@@ -125,7 +125,7 @@ async def _look_after_runs(serving: Serving, options: ServerOptions, stop: "_Sto
 def _noted(options: ServerOptions, port: int, url: str) -> Path | None:
     """The note for its owner's other programs, where one can be left."""
     try:
-        return leave_note(options.environment, port, url, options.secret)
+        return write_server_file(options.environment, port, url, options.secret)
     except OSError as error:
         folder = notes_folder(options.environment)
         sys.stderr.write(f"{folder} cannot be written ({error.strerror}); clients need the address with its secret\n")
