@@ -12,7 +12,7 @@ from toolwright.mcp.client.elicitation import _accepted, _choice, _default
 from toolwright.mcp.client.servers import prompt_text
 from toolwright.mcp.client.tools import BadTool, tool_id, tool_of
 from toolwright.models.formats.schemas import gemini_schema, plain_schema
-from toolwright.session.turns.turn import _shown
+from toolwright.session.turns.turn import _schema_for_model
 
 KEYS = st.sampled_from(
     [
@@ -74,7 +74,7 @@ def test_a_definition_is_a_tool_or_a_reason(name: str, schema: Any, arguments: A
         assert made.reason
         return
     assert isinstance(made, Tool)
-    gemini_schema(plain_schema(_shown(made.parameters)))
+    gemini_schema(plain_schema(_schema_for_model(made.parameters)))
     try:
         made.parse(arguments)
     except InvalidArguments as error:

@@ -1,1 +1,1 @@
-"""What a conversation is: its state, its calls, its records on disk."""
+"""Conversations: their state, their calls, their records on disk."""

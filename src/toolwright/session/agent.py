@@ -31,7 +31,7 @@ else:
 
 
 class AgentOptions(TypedDict, total=False):
-    """What a program may say of an agent, beside its name and the type of its answers."""
+    """Options of an agent that a program may give, beside its name and the type of its answers."""
 
     prompt: str
     description: str
@@ -49,16 +49,16 @@ class AgentOptions(TypedDict, total=False):
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Agent(Generic[T]):
-    """Who works: given to `open_workspace(agents=[...])`, to `session.prompt(agent=...)`, or to the `task` tool.
+    """Agent for work: given to `open_workspace(agents=[...])`, to `session.prompt(agent=...)`, or to the `task` tool.
 
     One with the name of an agent there is already changes that one, as the configuration does.
     """
 
     name: str
     prompt: str = ""
-    """What the model is told to be; empty for the general prompt."""
+    """Instructions to the model; empty for the general prompt."""
     description: str = ""
-    """When to use it. Other agents choose by this."""
+    """Occasion to use it. Other agents choose by this."""
     mode: Mode = "all"
     """`primary` takes prompts, `subagent` takes work from other agents, `all` does both."""
     model: "str | Model" = ""
@@ -70,11 +70,11 @@ class Agent(Generic[T]):
     tools: "Sequence[str | Tool | Callable[..., Any]] | None" = None
     """The only tools it has: ids, and functions or Tools of its own, which no other agent gets. None for all."""
     rules: "Sequence[Rule] | Mapping[str, Any] | str" = ()
-    """What it may do, over the rules that hold for everybody."""
+    """Rules of its own, over the rules that hold for everybody."""
     output: Any = None
     """The type of its answers, where they are values."""
     retries: int = 1
-    """How often an answer that does not fit is asked for again."""
+    """Times that an answer that does not fit is asked for again."""
     validate: "Callable[[Any], object] | None" = None
     """Checks an answer; a ValueError it raises is told to the model."""
     hand_over: "Sequence[str | Agent[Any]]" = field(default=(), repr=False)
@@ -148,7 +148,7 @@ class GivenAgents:
         self.home.check_rules(rules)
         by_name = self.home.agents.by_name
         before = by_name.get(agent.name) or agents.Agent(name=agent.name)
-        said = {
+        values = {
             "prompt": agent.prompt,
             "description": agent.description,
             "variant": agent.variant,
@@ -162,7 +162,7 @@ class GivenAgents:
             before,
             mode=agent.mode if agent.mode != "all" else before.mode,
             user_rules=(*before.user_rules, *rules),
-            **{name: value for name, value in said.items() if value not in (None, "")},
+            **{name: value for name, value in values.items() if value not in (None, "")},
         )
         handed = tuple(self.name_of(one) for one in agent.hand_over)
         by_name[agent.name] = replace(by_name[agent.name], hand_over=handed or before.hand_over)
@@ -192,14 +192,14 @@ class GivenAgents:
     def _tools_of(self, agent: Agent[Any], listed: "Sequence[str | Tool | Callable[..., Any]]") -> tuple[str, ...]:
         """The ids of an agent's tools; its own become the agent's alone."""
         registry, ids = self.home.registry, list[str]()
-        for one in listed:
-            if isinstance(one, str):
-                if one not in registry and not self.home.may_come(one):
-                    raise UsageError(f"Agent {agent.name!r}: {registry.unknown(one, registry.ids())}")
-                ids.append(registry.resolved(one))
+        for entry in listed:
+            if isinstance(entry, str):
+                if entry not in registry and not self.home.may_come(entry):
+                    raise UsageError(f"Agent {agent.name!r}: {registry.unknown(entry, registry.ids())}")
+                ids.append(registry.resolved(entry))
                 continue
             try:
-                tool = as_tool(one)
+                tool = as_tool(entry)
             except (TypeError, ValueError) as error:
                 raise UsageError(f"Agent {agent.name!r}: {error}") from error
             if tool.id in registry and (tool.id not in registry.owners or not _same(registry[tool.id], tool)):
@@ -212,9 +212,9 @@ class GivenAgents:
         return tuple(ids)
 
 
-def _same(one: Tool, other: Tool) -> bool:
-    """Whether two tools are one: the same record, or made of the same function."""
-    return one is other or (one.function is not None and one.function is other.function)
+def _same(tool: Tool, other: Tool) -> bool:
+    """Tell whether two tools are the same: one record, or made of the same function."""
+    return tool is other or (tool.function is not None and tool.function is other.function)
 
 
 def offer_hand_over(registry: Registry, known: Agents) -> None:

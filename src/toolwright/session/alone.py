@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True, kw_only=True)
 class CallDecision:
-    """What the rules make of a call. Nothing of it was done, and nobody was asked."""
+    """Decision of the rules on a call. Nothing of it was done, and nobody was asked."""
 
     action: Action
     reason: str = ""
     """For people and models: why it is denied, or what would be asked."""
     requests: tuple[Request, ...] = ()
-    """What the call needs permission for."""
+    """Permissions that the call needs."""
     rule: Rule | None = None
     """The rule that decided, if one did."""
     error: ToolError | None = None
@@ -37,7 +37,7 @@ class CallDecision:
 
 @record(frozen=True, slots=True, kw_only=True)
 class CommandOutcome:
-    """How a command ended."""
+    """Outcome of a command."""
 
     exit_code: int | None
     """None if it did not come to its end."""

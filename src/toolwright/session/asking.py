@@ -112,7 +112,7 @@ async def go_on(
 
 
 def stream(session: "Session", prompt: Prompt) -> "AsyncGenerator[TurnEvent[Any], None]":
-    """What happens while a prompt is answered; last the result. Left early, it stops the turn."""
+    """Yield what happens while a prompt is answered; last the result. Left early, it stops the turn."""
     from toolwright.session.turns.stream import TurnReader, turn_events
 
     def asked(event: Event) -> Question | None:

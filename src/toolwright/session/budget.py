@@ -1,4 +1,4 @@
-"""How much a turn may take, and how much it has taken, with what its subagents take."""
+"""Budget of a turn, and what the turn has taken of it, with what its subagents take."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,7 +23,7 @@ class LimitReached(ToolwrightError):
 
 @record(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """How much one turn may take; None where nothing is set."""
+    """Limits of one turn; None where nothing is set."""
 
     steps: int | None = STEPS
     tokens: int | None = None
@@ -48,30 +48,30 @@ class Budget:
         )
 
 
-def budget_of(given: object) -> Budget | None:
+def budget_of(budget: object) -> Budget | None:
     """The budget that a program gives, as a Budget or by the names of its limits; None for the usual one."""
-    if given is None or isinstance(given, Budget):
-        return given
+    if budget is None or isinstance(budget, Budget):
+        return budget
     known = list(Budget.__dataclass_fields__)
-    if not isinstance(given, Mapping):
-        raise UsageError(f"budget={given!r:.60} is no budget: give Budget({', '.join(f'{one}=' for one in known)}).")
-    for name in given:
+    if not isinstance(budget, Mapping):
+        raise UsageError(f"budget={budget!r:.60} is no budget: give Budget({', '.join(f'{one}=' for one in known)}).")
+    for name in budget:
         if name not in known:
             raise UsageError(f"budget= has {name!r:.60}, which is no limit. There are: {', '.join(known)}.")
-    return Budget(**given)
+    return Budget(**budget)
 
 
 Number = TypeVar("Number", int, float)
 T = TypeVar("T")
 
 
-def _lower(one: Number | None, other: Number | None) -> Number | None:
-    return one if other is None else other if one is None else min(one, other)
+def _lower(limit: Number | None, other: Number | None) -> Number | None:
+    return limit if other is None else other if limit is None else min(limit, other)
 
 
 @record(slots=True, kw_only=True)
 class Spending:
-    """What a turn has taken. What a subagent takes counts for the turns above it as well."""
+    """Spending of a turn. What a subagent takes counts for the turns above it as well."""
 
     budget: Budget = field(default_factory=Budget)
     above: "Spending | None" = None
@@ -97,10 +97,10 @@ class Spending:
         from toolwright.session.result import MadeCall
 
         arguments = call.arguments if isinstance(call.arguments, dict) else {}
-        made = MadeCall(tool=call.tool, arguments=arguments, result=result, id=call.id, session_id=session_id)
-        above = self.above if made.was_refused else None
+        refused = MadeCall(tool=call.tool, arguments=arguments, result=result, id=call.id, session_id=session_id)
+        above = self.above if refused.was_refused else None
         while above is not None:
-            above.refused_below.append(made)
+            above.refused_below.append(refused)
             above = above.above
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""What happens in a conversation, as records for the bus."""
+"""Events of a conversation, as records for the bus."""
 
 from toolwright.events import Event
 from toolwright.messages import Failure, Info, SessionInfo

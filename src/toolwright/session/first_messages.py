@@ -15,14 +15,14 @@ GivenMessages = Sequence[Message | Mapping[str, Any]]
 """Messages of a session, as records or as their JSON, or `{"role": "user" or "assistant", "content": text}`."""
 
 
-def check_messages(given: object) -> list[Message]:
+def check_messages(messages: object) -> list[Message]:
     """Return the messages that a program gives. UsageError for what is none."""
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise UsageError(f"messages={given!r:.60} is no list of messages.")
-    found = list[Message]()
-    for one in given:
-        found.append(_message(one, found[-1].info.id if found else ""))
-    return found
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
+        raise UsageError(f"messages={messages!r:.60} is no list of messages.")
+    checked = list[Message]()
+    for entry in messages:
+        checked.append(_message(entry, checked[-1].info.id if checked else ""))
+    return checked
 
 
 def begin_with(conversation: "Conversation", messages: Sequence[Message]) -> None:
@@ -31,20 +31,20 @@ def begin_with(conversation: "Conversation", messages: Sequence[Message]) -> Non
         conversation.add(message.info, list(message.parts.values()))
 
 
-def _message(one: object, before: str) -> Message:
-    match one:
+def _message(message: object, before: str) -> Message:
+    match message:
         case Message():
-            return one
+            return message
         case {"role": "user" | "assistant" as role, "content": str(text)}:
             return _worded(role, text, before)
         case {"info": _, "parts": _}:
             try:
-                return message_of(one)
+                return message_of(message)
             except (KeyError, TypeError, ValueError) as error:
                 raise UsageError(f"messages= has a message that is damaged: {str(error)[:200]}.") from error
         case _:
             raise UsageError(
-                f"messages= has {one!r:.60}: give messages of a session, or"
+                f"messages= has {message!r:.60}: give messages of a session, or"
                 ' {"role": "user" or "assistant", "content": "..."}.'
             )
 

@@ -1,4 +1,4 @@
-"""What a session has seen of others' texts and of secrets, from its own records; by that its outward acts are weighed.
+"""Texts of others and secrets that a session has seen, by its own records; its outward acts are weighed by that.
 
 Nothing is kept beside the records: compaction leaves those where they are, and another process reads them again.
 """
@@ -29,7 +29,7 @@ PLACES: Final = (PERMISSION, "webfetch")
 """Permissions whose patterns are places that are reached."""
 _ADDRESSES: Final = ("http:", "https:")
 DEEPEST = 8
-"""How far up and down the sessions of subagents are followed."""
+"""Levels up and down that the sessions of subagents are followed."""
 LARGEST = 1_000_000
 """Bytes of a trusted file that are looked at."""
 TRUSTED_FILES: Final = (
@@ -42,15 +42,15 @@ TRUSTED_FILES: Final = (
 
 @record(frozen=True, slots=True, kw_only=True)
 class FlowFacts:
-    """What the workspace knows that no record of a session says."""
+    """Facts that the workspace knows and no record of a session says."""
 
     root: Path
     trusted: bool
     secret_variables: Collection[str]
     known: Callable[[], Awaitable[list[KnownDestination]]]
-    """Where the user's own clients are set up to reach."""
+    """Destinations that the user's own clients are set up to reach."""
     has_door: Callable[[], Awaitable[bool]]
-    """Whether rules about destinations hold commands here."""
+    """Tells whether rules about destinations hold commands here."""
     changed: Callable[[str], Iterable[Path]]
     """The files that a session has changed."""
     records: OwnRecords = field(default_factory=OwnRecords)
@@ -103,8 +103,10 @@ class Flows:
         named = replace(named, trusted="\n".join([*sorted(hosts), *self._trusted_texts()]), allowed=rules)
         missing = {act: named.missing(act) for act in missing}
         texts = await self._texts(sources) if any(missing.values()) else {}
-        told = {act: _told(act, names, sources, texts, seen.secret) for act, names in missing.items() if names}
-        return tuple(_with(one, told) for one in weighed)
+        explained = {
+            act: _with_reason(act, names, sources, texts, seen.secret) for act, names in missing.items() if names
+        }
+        return tuple(_with(one, explained) for one in weighed)
 
     # What was seen.
 
@@ -134,14 +136,14 @@ class Flows:
         session = self._session
         if not session.has_begun:
             return []
-        store, found = session.conversation.store, list(await session.conversation.all_messages())
+        store, messages = session.conversation.store, list(await session.conversation.all_messages())
         for above in await _unopened_above(session):
-            found += await store.messages(above)
+            messages += await store.messages(above)
         below = [one.id for one in await store.children(session.id)]
         for _ in range(DEEPEST):
-            found += [message for child in below for message in await store.messages(child)]
+            messages += [message for child in below for message in await store.messages(child)]
             below = [one.id for child in below for one in await store.children(child)]
-        return found
+        return messages
 
     def _look_at(self, message: Message) -> None:
         self._look([part for part in message.parts.values() if isinstance(part, ToolPart)])
@@ -162,7 +164,7 @@ class Flows:
     # Who names what.
 
     async def _prompts(self) -> str:
-        """What the person has said in the session at the top, in prompts and answers."""
+        """Return what the person has said in the session at the top, in prompts and answers."""
         session = self._session
         while session.parent is not None:
             session = session.parent
@@ -174,7 +176,7 @@ class Flows:
         return "\n".join(text for message in messages for text in _said_in(message))
 
     def _allowed_places(self, policy: Policy) -> tuple[str, ...]:
-        """What rules and lasting answers of the person let commands and fetches reach."""
+        """Return the places that rules and lasting answers of the person let commands and fetches reach."""
         session = self._session
         approvals = session.gate.approvals.of((session.id, *session.callers))
         rules = [rule for name in PLACES for rule in policy.about(name)]
@@ -193,25 +195,25 @@ class Flows:
         begun = self._session.has_begun
         if not begun:
             return {}
-        conversation, found = self._session.conversation, dict[str, str]()
+        conversation, texts = self._session.conversation, dict[str, str]()
         for name in dict.fromkeys(one.session_id for one in sources):
             own = name == self._session.id
             messages = await (conversation.all_messages() if own else conversation.store.messages(name))
             for message in messages:
-                found |= {part.call_id: _output(part) for part in message.parts.values() if isinstance(part, ToolPart)}
-        return found
+                texts |= {part.call_id: _output(part) for part in message.parts.values() if isinstance(part, ToolPart)}
+        return texts
 
 
 async def _unopened_above(session: "Session") -> list[str]:
     """The sessions above one whose caller nobody has opened, the nearest first."""
-    found, info = list[str](), session.conversation.info
-    while session.parent is None and info.parent_id is not None and len(found) < DEEPEST:
+    ids, info = list[str](), session.conversation.info
+    while session.parent is None and info.parent_id is not None and len(ids) < DEEPEST:
         try:
             info = await session.conversation.store.session(info.parent_id)
         except UsageError:  # it was deleted
             break
-        found.append(info.id)
-    return found
+        ids.append(info.id)
+    return ids
 
 
 def _said_in(message: Message) -> Iterable[str]:
@@ -234,16 +236,16 @@ def _output(part: ToolPart) -> str:
             return ""
 
 
-def _told(
+def _with_reason(
     act: Act, names: Collection[str], sources: Collection[TextSource], texts: Mapping[str, str], secret: str
 ) -> Act:
     """The act with why it is asked about: what nobody has named, and which text has."""
     naming = [one for one in sources if any(says(texts.get(one.call_id, ""), name) for name in names)]
     which = f"only {naming[-1]} does" if naming else f"and {next(iter(sources))} has words of others"
-    told = f"nothing of yours names {', '.join(names)}, {which}"
+    reason = f"nothing of yours names {', '.join(names)}, {which}"
     forbidden = bool(secret)
     more = f", and {secret} was read, which is secret" if secret else ""
-    return replace(act, unnamed=f"{told}{more}", forbidden=forbidden)
+    return replace(act, unnamed=f"{reason}{more}", forbidden=forbidden)
 
 
 def _with(request: Request, acts: Mapping[Act, Act]) -> Request:

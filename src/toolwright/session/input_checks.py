@@ -1,4 +1,4 @@
-"""What a program gives, checked where it is given: a mistake of types is told at once and in a sentence."""
+"""Checks of what a program gives, made where it is given: a mistake of types is told at once and in a sentence."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -33,9 +33,9 @@ def check_agent_given(agent: object, name: str = "agent") -> None:
 
 def check_words(**words: object) -> None:
     """Raise UsageError for what is no text where only a text can be meant."""
-    for name, given in words.items():
-        if not isinstance(given, str):
-            raise UsageError(f"{name}={given!r:.60} is no text.")
+    for name, word in words.items():
+        if not isinstance(word, str):
+            raise UsageError(f"{name}={word!r:.60} is no text.")
 
 
 def check_options(options: Mapping[str, Any]) -> None:
@@ -52,9 +52,9 @@ def check_prompt(text: object, files: object, tools: object, model: object, **wo
     if not isinstance(text, str):
         raise UsageError(f"A prompt is text, not {text!r:.60}.")
     check_words(**words)
-    for name, given in (("files", files), ("tools", tools)):
-        if isinstance(given, str | bytes | Path) or not isinstance(given, Iterable | None):
-            raise UsageError(f"{name}={given!r:.60} is no list of names: write {name}=[...].")
+    for name, names in (("files", files), ("tools", tools)):
+        if isinstance(names, str | bytes | Path) or not isinstance(names, Iterable | None):
+            raise UsageError(f"{name}={names!r:.60} is no list of names: write {name}=[...].")
     check_model(model)
 
 
@@ -74,7 +74,7 @@ def as_arguments(tool: str, misplaced: tuple[object, ...], arguments: Json) -> J
 
 
 def lacks(thing: object, protocol: type) -> list[str]:
-    """What a protocol asks for and a thing has not."""
+    """List what a protocol asks for and a thing has not."""
     kinds = [kind for kind in protocol.__mro__ if kind.__module__.startswith("toolwright.")]
     names: dict[str, Any] = {}
     for kind in reversed(kinds):

@@ -1,4 +1,4 @@
-"""What the user sends: text, files and mentions, turned into the parts of a message."""
+"""Prompts of the user: text, files and mentions, turned into the parts of a message."""
 
 import base64
 import os
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from toolwright.structured import Output
 
 Until = str | Function | Condition | Goal | Sequence["str | Function | Condition"]
-"""What a program may give as a goal."""
+"""Forms of a goal that a program may give."""
 MENTION = re.compile(r"(?<![\w`])@(?:\"([^\"\n]+)\"|(\.?[^\s`,.]*(?:\.[^\s`,.]+)*))")
 _PATH = re.compile(r"[\w./~+-]+")
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,5}")
@@ -64,9 +64,9 @@ class Prompt:
     command: CommandCall | None = None
     """The command that is called; without one, a text that begins with `/name` calls it."""
     verbatim: bool = False
-    """Whether the text is sent as it stands, and calls no command: what a command comes to calls no other."""
+    """True if the text is sent as it stands, and calls no command: what a command comes to calls no other."""
     typed: str | None = None
-    """What of the text the person wrote, where others have written the rest; None where all of it is theirs."""
+    """Part of the text that the person wrote, where others have written the rest; None where all of it is theirs."""
     files: tuple[Attached, ...] = ()
     agent: str = ""
     model: "str | Model" = ""
@@ -78,17 +78,17 @@ class Prompt:
     only_tools: tuple[str, ...] | None = None
     """The only tools that are offered for this prompt; None for all the agent has."""
     budget: "Budget | None" = None
-    """What this turn may take; None for what the settings say."""
+    """Limits of this turn; None for what the settings say."""
     mentions: bool = True
-    """Whether `@path` and `@agent` in the text are looked up."""
+    """True if `@path` and `@agent` in the text are looked up."""
     message_id: str = ""
     """An id of the caller's for the message; a new one if empty."""
     output: "Output | None" = None
     """The form of the answer, where the program wants a value."""
     until: "Goal | None" = None
-    """What must hold before the work counts as done."""
+    """Goal that must hold before the work counts as done."""
     waits: bool = True
-    """Whether the turn lasts until the agents that it begins in the background are done. In a conversation it does
+    """True if the turn lasts until the agents that it begins in the background are done. In a conversation it does
     not: they go on, and begin a turn when they have something."""
 
     def check(self) -> None:
@@ -103,7 +103,7 @@ class Prompt:
 
 
 class PromptOptions(TypedDict, total=False):
-    """What a program may say of a prompt, beside the type of the answer."""
+    """Options of a prompt that a program may give, beside the type of the answer."""
 
     files: "Sequence[str | Path]"
     """Files that go along, by path or address."""
@@ -112,16 +112,16 @@ class PromptOptions(TypedDict, total=False):
     model: "str | Model | None"
     """A name, or the model itself."""
     budget: "Budget | Mapping[str, Any] | None"
-    """What the turn may take."""
+    """Limits of the turn."""
     tools: "Sequence[str] | None"
     """The only tools that are offered."""
     variant: str
     retries: int
-    """How often an answer that does not fit `output` is asked for again; once if not said."""
+    """Times that an answer that does not fit `output` is asked for again; once if not said."""
     validate: "Callable[[Any], object] | None"
     """Checks the `output`, plain or async; a ValueError it raises is told to the model, which tries again."""
     until: "Until | None"
-    """What must hold before the work counts as done: a command, a function of the project's folder, or several."""
+    """Goal that must hold before the work counts as done: a command, a function of the project's folder, or several."""
 
 
 class AskedOptions(PromptOptions, total=False):
@@ -172,8 +172,8 @@ class PromptReader:
 
     def _no_file(self, name: str) -> TextPart:
         """Told to the user alone: to the model it is a word like any other."""
-        told = f"there is no file {name}; @{name} is sent as words"
-        return TextPart(**self._new(), text=told, synthetic=True, ignored=True, metadata={"notAttached": told})
+        notice = f"there is no file {name}; @{name} is sent as words"
+        return TextPart(**self._new(), text=notice, synthetic=True, ignored=True, metadata={"notAttached": notice})
 
     async def _mention(self, name: str) -> list[Part]:
         path = Path(
@@ -217,26 +217,26 @@ class PromptReader:
         if result.error is not None:
             return [self._not_attached(file.url, f"fetched: {result.output}")]
         name = file.filename or unquote(urlsplit(file.url).path.rpartition("/")[2])
-        return self._shown(result, file.url, Attached(mime="text/plain", url=file.url, filename=name))
+        return self._attached_parts(result, file.url, Attached(mime="text/plain", url=file.url, filename=name))
 
     async def _local(self, path: Path, lines: dict[str, str], name: str) -> list[Part]:
         """A file or folder of this machine, as the read tool shows it; a refusal is told, not raised."""
         arguments: dict[str, object] = {"filePath": str(path), **_range(lines)}
         result = await self._call("read", arguments)
-        shown = f"{name or path}"
+        label = f"{name or path}"
         if result.error is not None:
-            return [self._not_attached(shown, f"read: {result.output}")]
+            return [self._not_attached(label, f"read: {result.output}")]
         kind = "application/x-directory" if path.is_dir() else "text/plain"
-        return self._shown(result, shown, Attached(mime=kind, url=path.as_uri(), filename=path.name))
+        return self._attached_parts(result, label, Attached(mime=kind, url=path.as_uri(), filename=path.name))
 
-    def _shown(self, result: Result, shown: str, whole: Attached) -> list[Part]:
-        """What a tool has shown of a file: its words, then its pictures and documents, or the file by its place."""
-        told = self._synthetic(f"The user attached {shown}:\n{result.output}")
+    def _attached_parts(self, result: Result, label: str, whole: Attached) -> list[Part]:
+        """Return a file as parts: the tool's words, then its pictures and documents, or the file by its place."""
+        words = self._synthetic(f"The user attached {label}:\n{result.output}")
         files = [
             FilePart(**self._new(), mime=file.mime, url=file.url, filename=file.filename or whole.filename)
             for file in result.attachments or (whole,)
         ]
-        return [told, *files]
+        return [words, *files]
 
     async def _call(self, tool: str, arguments: dict[str, object]) -> Result:
         """Look as the agent may, whatever the prompt leaves on; without a record, for the prompt itself tells of it."""

@@ -1,4 +1,4 @@
-"""What a turn came to, as a program gets it: the answer, the calls, what changed, what it took, what was refused."""
+"""Results of turns, as a program gets them: the answer, the calls, changes, spending, and what was refused."""
 
 from collections.abc import Sequence
 from dataclasses import field, replace
@@ -86,7 +86,7 @@ class MadeCall:
 
     @property
     def was_refused(self) -> bool:
-        """Whether a rule or a person did not allow it."""
+        """Tell whether a rule or a person did not allow it."""
         return self.result.error is not None and self.result.error.kind in REFUSED
 
 
@@ -122,7 +122,7 @@ class TurnResult(Generic[T]):
     """The calls that a rule or a person did not allow, those of subagents after the turn's own."""
     message_id: str = ""
     evidence: "Evidence | None" = None
-    """Whether it is shown that the goal of the prompt is reached; None where there was none."""
+    """Evidence that the goal of the prompt is reached; None where there was none."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -180,13 +180,13 @@ def joined(first: TurnResult[Any], second: TurnResult[Any]) -> TurnResult[Any]:
 
 
 def _joined_changes(first: Sequence[ChangedFile], second: Sequence[ChangedFile]) -> tuple[ChangedFile, ...]:
-    """What both together have changed: from what it was before the first to what it is after the second."""
-    found = {one.file: one for one in first}
+    """Return what both together have changed: from what it was before the first to what it is after the second."""
+    by_file = {one.file: one for one in first}
     for later in second:
-        before = found[later.file].before if later.file in found else later.before
+        before = by_file[later.file].before if later.file in by_file else later.before
         additions, deletions = counts(before, later.after)
-        found[later.file] = replace(later, before=before, additions=additions, deletions=deletions)
-    return tuple(found.values())
+        by_file[later.file] = replace(later, before=before, additions=additions, deletions=deletions)
+    return tuple(by_file.values())
 
 
 def _finish(last: Message) -> str:

@@ -51,17 +51,17 @@ _JSON = (str, int, float, bool, type(None))
 
 
 class SessionOwner(Protocol):
-    """What a session needs of the workspace it belongs to."""
+    """Workspace as its sessions see it."""
 
     directory: Path
     deps: object
-    """What the program has given for its tools."""
+    """Dependencies that the program has given for its tools."""
     agents: Agents
     caller: Caller
     gate: Gate
     bus: Bus
     keep: bool
-    """Whether calls outside of a conversation are stored."""
+    """True if calls outside of a conversation are stored."""
 
     @property
     def closed(self) -> bool: ...
@@ -180,7 +180,7 @@ class Session(Prompting):
 
     @property
     def turns(self) -> "Turns":
-        """What takes the session's prompts; made with the first."""
+        """Return the turns that take the session's prompts; made with the first."""
         if self.resumes:
             raise UsageError(f"The session {self.id} is not read yet. Enter it: async with workspace.session(id=...).")
         if self._turns is None:
@@ -198,7 +198,7 @@ class Session(Prompting):
 
     @property
     def has_begun(self) -> bool:
-        """Whether there are records of it, or it is an earlier one; a new one is not stored because somebody looks."""
+        """Tell if there are records of it, or it is an earlier one; a new one is not stored because somebody looks."""
         return self._turns is not None or self.resumes or bool(self._begins_with)
 
     @property
@@ -221,9 +221,9 @@ class Session(Prompting):
 
     def permit(self, rules: Sequence[Rule] | Mapping[str, Any] | str) -> None:
         """Give the session rules of its own, in place of those it has; they hold from the next question on."""
-        given = given_rules(rules)
-        self.home.check_rules(given)
-        self.take_rules(given)
+        checked = given_rules(rules)
+        self.home.check_rules(checked)
+        self.take_rules(checked)
 
     def take_rules(self, rules: tuple[Rule, ...]) -> None:
         """The same for rules that come from elsewhere, which may name what is not there."""
@@ -235,17 +235,17 @@ class Session(Prompting):
         """An agent under all rules that hold for it here: its own, the session's, those of every session above."""
         above = self.parent.ruled_agent.policy if self.parent else None
         agents = self.home.agents
-        found = agents.by_name.get(agent) or agents[agent]
+        agent_record = agents.by_name.get(agent) or agents[agent]
         known = self._ruled_agents.get(agent)
-        if known is not None and known[0] is found and known[1] == (self.rules, above):
+        if known is not None and known[0] is agent_record and known[1] == (self.rules, above):
             return known[2]
-        ruled = agents.ruled(found if self.parent is None else as_child(found), self.rules, above)
-        self._ruled_agents[agent] = (found, (self.rules, above), ruled)
+        ruled = agents.ruled(agent_record if self.parent is None else as_child(agent_record), self.rules, above)
+        self._ruled_agents[agent] = (agent_record, (self.rules, above), ruled)
         return ruled
 
     @property
     def ruled_agent(self) -> RuledAgent:
-        """Whoever works here now, under the rules that hold: the agent of the turn under way, or the session's own."""
+        """Return the agent of the turn under way, or the session's own, under the rules that hold."""
         turn = self._turns.turn if self._turns is not None else None
         return self.ruled_agent_named(turn.agent.name if turn else self.agent)
 
@@ -253,7 +253,7 @@ class Session(Prompting):
 
     @property
     def flows(self) -> "Flows":
-        """What it has seen of texts that others wrote, and of secrets."""
+        """Return what it has seen of texts that others wrote, and of secrets."""
         if self._flows is None:
             from toolwright.session.flows import Flows
 
@@ -290,8 +290,8 @@ class Session(Prompting):
         from toolwright.session.alone import run_command
 
         self._require_open()
-        given = {"timeout": None if seconds is None else int(seconds * 1000), "workdir": workdir and str(workdir)}
-        return await run_command(self, command, {name: one for name, one in given.items() if one is not None})
+        options = {"timeout": None if seconds is None else int(seconds * 1000), "workdir": workdir and str(workdir)}
+        return await run_command(self, command, {name: one for name, one in options.items() if one is not None})
 
     def _named(self, arguments: Json) -> Json:
         """The arguments with the names of agents in the place of the agents themselves."""
@@ -397,16 +397,18 @@ class Session(Prompting):
         return result
 
     def _has(self, terms: CallTerms, tool_id: str) -> bool:
-        """Whether the prompt leaves a tool on, and the agent has it."""
+        """Tell whether the prompt leaves a tool on, and the agent has it."""
         return terms.offers(tool_id) and self.home.caller.registry.has(terms.agent.name, tool_id)
 
     def _withheld(self, tool: str, terms: CallTerms) -> ToolError:
         registry = self.home.caller.registry
-        found = registry.resolved(tool)
+        tool_id = registry.resolved(tool)
         only = terms.agent.only_tools
-        if not registry.has(terms.agent.name, found) or (only is not None and found in registry and found not in only):
-            return PermissionDenied(f"{terms.agent.name} has no tool {found!r}. Go on without it.")
-        if found in registry:
+        if not registry.has(terms.agent.name, tool_id) or (
+            only is not None and tool_id in registry and tool_id not in only
+        ):
+            return PermissionDenied(f"{terms.agent.name} has no tool {tool_id!r}. Go on without it.")
+        if tool_id in registry:
             return PermissionDenied(f"{tool} is switched off for this prompt. Go on without it.")
         return UnknownTool(registry.unknown(tool, self.offered(terms)))
 
@@ -468,7 +470,7 @@ class Session(Prompting):
 
 @record(frozen=True, slots=True, kw_only=True, repr=False)
 class CallContext(ToolContext):
-    """What a session offers one of its calls."""
+    """Context of one call, as its session offers it."""
 
     session: Session
     terms: CallTerms

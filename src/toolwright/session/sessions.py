@@ -71,7 +71,7 @@ class Sessions:
     owner: Owner
     _repaired: bool = False
     _repairing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Whoever asks meanwhile waits, so that nobody reads what is about to be closed."""
+    """Lock while what is open is closed: whoever asks meanwhile waits, so that nobody reads it."""
 
     def create(
         self,
@@ -146,7 +146,7 @@ class Sessions:
             session.turns.changes.follow(below)
 
     async def info(self, session_id: str) -> SessionInfo:
-        """What is known of a session, of whichever project."""
+        """Return what is known of a session, of whichever project."""
         if not is_id(session_id, "ses"):
             raise UsageError(f"{session_id!r} is not the id of a session; they look like ses_… . See tw session list.")
         return await self.store.session(session_id)
@@ -194,12 +194,12 @@ class Sessions:
         """Remove a session and all sessions below it, and everything that was kept about them."""
         tree = await self._tree(await self.own(session_id))
         # Nobody else begins to work on them from here on.
-        for one in tree:
-            await self.store.take(one, self.owner)
-        for one in tree:
-            await self._end(one, "the session was deleted")
-        for one, info in reversed(tree.items()):
-            self._remove(one)
+        for session in tree:
+            await self.store.take(session, self.owner)
+        for session in tree:
+            await self._end(session, "the session was deleted")
+        for session, info in reversed(tree.items()):
+            self._remove(session)
             self.bus.publish(SessionDeleted(info=info))
         await self.store.settled()
 
@@ -214,14 +214,14 @@ class Sessions:
 
     async def collect(self, milliseconds: int) -> list[str]:
         """Remove the sessions of all projects that nobody has used since that moment; the ids that are gone."""
-        gone = [one for one in await self.store.unused_since(milliseconds) if one not in self.home.sessions_open]
-        for session_id in gone:
+        unused = [one for one in await self.store.unused_since(milliseconds) if one not in self.home.sessions_open]
+        for session_id in unused:
             await self.home.end_session(session_id)
             self._remove(session_id)
-        if gone:
+        if unused:
             self.store.shrink()
         await self.store.settled()
-        return gone
+        return unused
 
     def _remove(self, session_id: str) -> None:
         self.store.delete_session(session_id)
@@ -306,15 +306,15 @@ class Sessions:
 
     async def _repair(self, session_id: str) -> bool:
         """Take the session over, so that nobody works on it meanwhile, and close what is open in it."""
-        found = False
+        repaired = False
         try:
             await self.store.take(session_id, self.owner)
             info, messages = await self.store.session(session_id), await self.store.messages(session_id)
-            found = repair(Conversation(info, self.store, self.bus, messages))
+            repaired = repair(Conversation(info, self.store, self.bus, messages))
         except UsageError:
             log.info("%s is gone, or another process has it by now", session_id)
         self.store.let_go(session_id, self.owner)
-        return found
+        return repaired
 
     async def _refuse_if_taken(self, session_id: str) -> None:
         """UsageError if another works on a session. What one that has ended left in it is closed."""

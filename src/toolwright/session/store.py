@@ -1,4 +1,4 @@
-"""Where records go: the protocol that sessions use."""
+"""Protocol of the stores that sessions put their records into."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -41,7 +41,7 @@ class Store(PartStore, Protocol):
         ...
 
     async def knows(self, *ids: str) -> bool:
-        """Whether any of these is the id of a session, a message or a part."""
+        """Tell whether any of these is the id of a session, a message or a part."""
         ...
 
     async def sessions(self, project_id: str, limit: int = 1000, *, roots: bool = False) -> "list[SessionInfo]":

@@ -1,4 +1,4 @@
-"""What a turn tells of while it runs, as a program follows it: seven kinds of events, and no others."""
+"""Events of a turn while it runs, as a program follows it: seven kinds, and no others."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic

@@ -11,7 +11,7 @@ from toolwright.session.result import TurnError, TurnResult, joined
 from toolwright.structured import Output, output_of
 
 RETRIES = 1
-"""How often an answer that does not fit is asked for again, where nobody has said."""
+"""Times that an answer that does not fit is asked for again, where nobody has said."""
 Ask = Callable[[str], Awaitable[TurnResult[Any]]]
 """Gives the model a message that takes no tools."""
 
@@ -63,13 +63,13 @@ async def answered_in_form(output: Output, result: TurnResult[Any], ask: Ask) ->
 
 
 async def _refused(output: Output, value: Any) -> Sequence[Problem]:
-    """What the program's own check has to say against a value. A ValueError is told to the model."""
+    """Return what the program's own check has to say against a value. A ValueError is told to the model."""
     if output.validate is None:
         return ()
     try:
-        told = output.validate(value)
-        if inspect.isawaitable(told):
-            await told
+        checking = output.validate(value)
+        if inspect.isawaitable(checking):
+            await checking
     except ValueError as error:
         return (Problem((), str(error) or "The value is refused."),)
     return ()

@@ -30,13 +30,13 @@ from toolwright.session.session import Session, SessionOwner
 from toolwright.text.ids import new_id, now
 
 NOT_RUN = (126, 127)
-"""What a shell ends with if a program is not there or cannot be started."""
+"""Exit code of a shell if a program is not there or cannot be started."""
 _NO_COMMAND = re.compile(
     r"^\S*sh: (-c: )?line \d+: (syntax error|unexpected EOF)"
     r"|^\S+: No module named (pytest|nose2?|tox|nox|mypy|ruff|coverage|flake8|pylint|black|behave|green|stestr)$",
     re.MULTILINE,
 )
-"""What a shell says of a line that is no command at all, and Python of a program for checks that is not installed."""
+"""Message of a shell on a line that is no command at all, and of Python if a program for checks is not installed."""
 _ALL = (Rule("*", "*", "allow"),)
 MOST_NOTES = 1000
 LARGEST_NOTE = 8 * 1024 * 1024
@@ -52,16 +52,16 @@ class CheckPlace:
     What is in it belongs to them from then on: we reach it by no path that they could lead elsewhere.
     """
 
-    made: Path
-    """Where it is made, which no command sees."""
+    hidden: Path
+    """Path where it is made, which no command sees."""
     above: Path
-    """Where commands find it."""
+    """Path where commands find it."""
     inside: str
     """The same as they see it."""
 
     def show(self) -> None:
         """Bring it to where commands find it."""
-        self.made.rename(self.above)
+        self.hidden.rename(self.above)
 
     def exchange(self, path: str, data: bytes) -> bytes:
         """Give a file of the copy another content, and return the one it had; OSError if it is none any more."""
@@ -109,7 +109,7 @@ class Checker:
     _checked: dict[str, str] = field(default_factory=dict[str, str])
     """The files at the last check."""
     _session: Session | None = None
-    """Where its commands run, so that the rules are put together once; what each of them started is ended with it."""
+    """Session of its commands: rules are put together once, and what each of them started is ended with it."""
 
     async def check(self, condition: Condition, seconds: float) -> CheckRun:
         """Run one condition within its time; what goes wrong with it is part of what it comes to."""
@@ -138,12 +138,12 @@ class Checker:
         temp = await asyncio.to_thread(sandbox.temp.resolve)
         above = temp / f"check-{new_id('call')[-8:]}"
         boxed = await sandbox.ready() != "none"
-        made = await asyncio.to_thread(sandbox.new_folder)
+        hidden = await asyncio.to_thread(sandbox.new_folder)
         try:
             inside = f"${{TMPDIR:-/tmp}}/{above.name}" if boxed else str(above)
-            yield CheckPlace(made=made, above=above, inside=inside)
+            yield CheckPlace(hidden=hidden, above=above, inside=inside)
         finally:
-            for place in (made, above):
+            for place in (hidden, above):
                 await to_the_end(asyncio.to_thread(shutil.rmtree, place, ignore_errors=True))
 
     async def files(self) -> dict[str, str]:

@@ -23,25 +23,25 @@ PROBE = Path(proof.__file__).parent / "probe"
 SLOW = 20.0
 """Seconds of a check from which on no lines are broken to see whether it notices."""
 MUTANT_SECONDS = 45.0
-"""How long breaking lines may take, all together."""
+"""Longest time for breaking lines, all together."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Witness:
-    """What came of a check in a copy."""
+    """Result of a check in a copy."""
 
     status: Status
     outputs: tuple[str, ...] = ()
     lines: Mapping[str, Collection[int]] = field(default_factory=dict[str, Collection[int]])
     """The lines of changed Python files that were executed."""
     ended: tuple[tuple[str, int, str], ...] = ()
-    """Where changed files ended a program at once: path, line, by what."""
+    """Places where changed files ended a program at once: path, line, by what."""
     sees_python: bool = False
-    """Whether any Python file of the project was executed by what was watched."""
+    """True if any Python file of the project was executed by what was watched."""
     broken: int = 0
-    """How many changed lines were broken."""
+    """Number of changed lines that were broken."""
     noticed: int = 0
-    """How many of them the check noticed."""
+    """Number of them that the check noticed."""
     unnoticed: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -63,7 +63,7 @@ class Witnesses:
         """Check the work with some files as they were, then with lines of it broken; None if no copy could be made."""
         root = self.checker.tree.root
         async with self.checker.place() as place:
-            copy = place.made / "project"
+            copy = place.hidden / "project"
             complete = await asyncio.to_thread(make_copy, root, copy, files, self.baseline, restored)
             if not complete:
                 return None
@@ -76,11 +76,11 @@ class Witnesses:
 
     def _prepare(self, place: CheckPlace, work: Sequence[str]) -> None:
         for name in ("probe", "report"):
-            (place.made / name).mkdir()
-        shutil.copyfile(PROBE / "sitecustomize.py", place.made / "probe" / "sitecustomize.py")
+            (place.hidden / name).mkdir()
+        shutil.copyfile(PROBE / "sitecustomize.py", place.hidden / "probe" / "sitecustomize.py")
         roots = [str(place.above / "project"), f"/tmp/{place.above.name}/project", str(self.checker.tree.root)]  # noqa: S108 - as commands see it
         wanted = {"roots": roots, "files": [one for one in work if one.endswith(".py")]}
-        (place.made / "probe" / "wanted.json").write_text(json.dumps(wanted))
+        (place.hidden / "probe" / "wanted.json").write_text(json.dumps(wanted))
         place.show()
 
     async def _check(self, place: CheckPlace, seconds: float) -> tuple[Status, tuple[str, ...]]:
@@ -127,15 +127,15 @@ class Witnesses:
         makers = list[Iterator[Mutant]]()
         for path in work:
             if path.rpartition(".")[2].lower() in CODE:
-                text = _text(self.checker.tree.root / path)
+                text = _read_text(self.checker.tree.root / path)
                 makers.append(iter(_executed_first(mutants(path, self.baseline.text(path) or "", text), witness)))
         while makers:
             for maker in list(makers):
-                one = next(maker, None)
-                if one is None:
+                mutant = next(maker, None)
+                if mutant is None:
                     makers.remove(maker)
                 else:
-                    yield one
+                    yield mutant
 
 
 def executed(path: str, text: str, changed: Sequence[int], witness: Witness) -> tuple[int, int]:
@@ -145,8 +145,8 @@ def executed(path: str, text: str, changed: Sequence[int], witness: Witness) -> 
     return len(wanted), sum(one in ran for one in wanted)
 
 
-def _executed_first(found: Iterator[Mutant], witness: Witness) -> list[Mutant]:
-    several = [one for _, one in zip(range(40), found, strict=False)]
+def _executed_first(candidates: Iterator[Mutant], witness: Witness) -> list[Mutant]:
+    several = [one for _, one in zip(range(40), candidates, strict=False)]
     return sorted(several, key=lambda one: one.path.endswith(".py") and one.line not in witness.lines.get(one.path, ()))
 
 
@@ -164,5 +164,5 @@ def _report(place: CheckPlace, status: Status, outputs: tuple[str, ...]) -> Witn
     return Witness(status=status, outputs=outputs, lines=lines, ended=tuple(ended), sees_python=seen)
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     return read_start(path, LOADABLE).decode("utf-8", "replace")

@@ -108,7 +108,9 @@ class _Work:
             doubts = [one.text for one in evidence.reasons if one.weight != "note"]
             if why := self._spent(whole) or progress.stands_still(last, doubts):
                 return replace(whole, error=TurnError(_given_up(why, evidence), NOT_REACHED))
-            prompt = replace(prompt, text=_told(last, evidence), command=None, files=(), mentions=False, verbatim=True)
+            prompt = replace(
+                prompt, text=_render_failures(last, evidence), command=None, files=(), mentions=False, verbatim=True
+            )
             prompt = replace(prompt, message_id=new_id("msg"))
 
     async def _check(self) -> list[CheckRun]:
@@ -127,9 +129,9 @@ class _Work:
         reasons = await self._ledger.reasons(self.session.id, result.text, last, self.runs, recorded_runs(whole.calls))
         evidence = evidence_of(self.runs, reasons)
         if result.message_id:
-            said = f"Evidence: {evidence.verdict.replace('_', ' ')}."
+            text = f"Evidence: {evidence.verdict.replace('_', ' ')}."
             keys, metadata = new_part(self.session.id, result.message_id), {"evidence": evidence.as_json()}
-            self.session.conversation.put(TextPart(**keys, text=said, synthetic=True, ignored=True, metadata=metadata))
+            self.session.conversation.put(TextPart(**keys, text=text, synthetic=True, ignored=True, metadata=metadata))
             await self.session.conversation.settled()
         return evidence
 
@@ -143,7 +145,7 @@ class _Work:
         await conversation.settled()
 
     def _seconds(self) -> float:
-        """How long the next check may take."""
+        """Return how long the next check may take."""
         limit = self.budget.seconds
         left = self.goal.seconds if limit is None else limit - (time.monotonic() - self.started)
         return max(1.0, min(self.goal.seconds, left))
@@ -162,7 +164,7 @@ class _Work:
         )
 
     def _spent(self, whole: TurnResult[Any]) -> str:
-        """Which part of the budget is used up."""
+        """Name the part of the budget that is used up."""
         used = (
             ("steps", whole.steps, self.budget.steps),
             ("tokens", whole.tokens.total, self.budget.tokens),
@@ -173,8 +175,8 @@ class _Work:
         return f"the budget of {spent[1]:g} {spent[0]} is used up" if spent else ""
 
 
-def _told(last: Sequence[CheckRun], evidence: Evidence) -> str:
-    """What the model is told of conditions that do not hold, and of what speaks against those that do."""
+def _render_failures(last: Sequence[CheckRun], evidence: Evidence) -> str:
+    """Render for the model which conditions do not hold, and what speaks against those that do."""
     notes = [f"`{one.command}` does not hold yet: {describe(one)}." for one in last if not one.held]
     outputs = [f"It printed:\n{one.output.strip()}" for one in last if not one.held and one.output.strip()]
     if not notes:

@@ -82,25 +82,25 @@ class Ledger:
         serving = supports(changed, self.baseline, files, self._read)
         shadows = shadowing(changed, self.baseline, self.first)
         change = sort_changes(changed, self.baseline, self.judges, self.goal.may_change, serving, shadows)
-        found = [*reasons_of_last(last), *self._records(session_id, message, last, runs, commands, changed, change)]
-        found += work_reasons(change, self.baseline, self._read)
+        reasons = [*reasons_of_last(last), *self._records(session_id, message, last, runs, commands, changed, change)]
+        reasons += work_reasons(change, self.baseline, self._read)
         doctests = any(">>>" in (self.baseline.text(path) or "") for path in change.work) and self._runs_doctests()
-        found += own_test_reasons(change, self.baseline, self._read, doctests=doctests)
-        found += silencing_reasons(change, self.baseline, self._read, self._steps())
+        reasons += own_test_reasons(change, self.baseline, self._read, doctests=doctests)
+        reasons += silencing_reasons(change, self.baseline, self._read, self._steps())
         names = names_of_tests(files, self._read) if change.tests else set[str]()
         weak = list(test_reasons(change, self.baseline, self._read, names))
         if not all(one.held for one in last):
-            return _once([*found, *weak, *check_reasons(change, weight="doubt", why="")])
+            return _once([*reasons, *weak, *check_reasons(change, weight="doubt", why="")])
         if changed:
-            found += await self._witnessed(files, change, weak, last)
+            reasons += await self._witnessed(files, change, weak, last)
         elif not all(one.held for one in self.first):
-            found += await self._unchanged(files)
-        found += self._afterwards(await self.checker.files(), last)
+            reasons += await self._unchanged(files)
+        reasons += self._afterwards(await self.checker.files(), last)
         if not any(one.held for one in self.first) or changed:
-            return _once(found)
+            return _once(reasons)
         return _once(
             [
-                *found,
+                *reasons,
                 Reason(
                     kind="held_before", text="The check held before the work, too; nothing was changed.", weight="note"
                 ),
@@ -117,7 +117,7 @@ class Ledger:
         changed: Sequence[str],
         change: Change,
     ) -> Iterator[Reason]:
-        """What does not need another run."""
+        """Yield the reasons that do not need another run."""
         checks = [RecordedRun(command=one.command, exit=_code(one), output=one.output) for one in last]
         yield from claim_reasons(message, [*commands, *checks], changed)
         fewer: Weight = "note" if any(kind_of(path) == "test" for path in change.allowed) else "doubt"
@@ -206,12 +206,12 @@ class Ledger:
         return [step.text for one in self.goal.conditions if one.command for step in steps_of(one.command, root)]
 
     def _runs_doctests(self) -> bool:
-        """Whether the check runs the examples of texts and docstrings."""
+        """Tell whether the check runs the examples of texts and docstrings."""
         judges = (path for path in self.baseline.files if kind_of(path, self.judges) != "work")
         return any("doctest" in text for text in (*self._steps(), *(self.baseline.text(path) or "" for path in judges)))
 
     async def _holds_again(self) -> bool:
-        """Whether it holds once more, with nothing that Python keeps of the files beside them."""
+        """Tell whether it holds once more, with nothing that Python keeps of the files beside them."""
         await asyncio.to_thread(self.checker.drop_bytecode, self.checker.last)
         for condition in self.goal.conditions:
             if not (await self.checker.check(condition, self.goal.seconds)).held:
@@ -219,7 +219,7 @@ class Ledger:
         return True
 
     def _seen(self, witness: Witness, change: Change) -> Iterator[Reason]:
-        """What the runs in the copy say of the changed lines."""
+        """Yield what the runs in the copy say of the changed lines."""
         for path, line, by in witness.ended:
             yield Reason(kind="exits", text=f"{path}:{line} ended the check by `{by}`.", path=path)
         lines = ran = 0
@@ -245,7 +245,7 @@ class Ledger:
             )
 
     def _afterwards(self, files: Mapping[str, str], last: Sequence[CheckRun]) -> Iterator[Reason]:
-        """Whether anything has changed since the last check."""
+        """Yield reasons if anything has changed since the last check."""
         rewrote = sorted({path for one in last for path in one.rewrote})
         if rewrote:
             text = (

@@ -14,15 +14,15 @@ def recorded_runs(calls: Sequence[MadeCall]) -> list[RecordedRun]:
 
 def _runs(calls: Sequence[MadeCall]) -> Iterator[RecordedRun]:
     last_edit = max((index for index, one in enumerate(calls) if _edits(one)), default=-1)
-    for index, one in enumerate(calls):
-        command = one.arguments.get("command")
-        if one.tool == "bash" and isinstance(command, str) and one.result.error is None:
-            code = one.result.metadata.get("exit")
+    for index, call in enumerate(calls):
+        command = call.arguments.get("command")
+        if call.tool == "bash" and isinstance(command, str) and call.result.error is None:
+            code = call.result.metadata.get("exit")
             yield RecordedRun(
                 command=command,
                 exit=code if isinstance(code, int) else None,
-                output=one.result.output,
-                call=one.id,
+                output=call.result.output,
+                call=call.id,
                 stale=index < last_edit,
             )
 

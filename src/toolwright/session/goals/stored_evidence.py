@@ -55,13 +55,13 @@ class RecordedBefore:
         """Read what some sessions have changed."""
         entries = sorted((one for name in sessions for one in journal.entries(name)), key=lambda one: one.number)
         before = dict[str, str | None]()
-        for one in entries:
-            if Path(one.path).is_relative_to(root):
-                before.setdefault(str(Path(one.path).relative_to(root)), one.before)
-        made = cls(root, journal, before, now, since)
+        for entry in entries:
+            if Path(entry.path).is_relative_to(root):
+                before.setdefault(str(Path(entry.path).relative_to(root)), entry.before)
+        earlier = cls(root, journal, before, now, since)
         files = {path: digest for path, digest in now.items() if path not in before}
         for path, name in before.items():
-            data = made.data(path) if name is not None else None
+            data = earlier.data(path) if name is not None else None
             if name is not None:
                 mark = "x" if now.get(path, "").startswith("x") else ""
                 files[path] = f"{mark}{hashlib.sha256(data).hexdigest()}" if data is not None else "unknown"
@@ -201,7 +201,7 @@ def _still(stored: Evidence, files: Mapping[str, str]) -> Evidence:
 
 
 def _about_runs(runs: Sequence[RecordedRun]) -> Iterator[Reason]:
-    """What speaks against the last run of tests, and against what was said without one."""
+    """Yield what speaks against the last run of tests, and against what was said without one."""
     if not runs:
         yield Reason(
             kind="no_check", text="No record shows a run of tests, and there was no goal. Give one: --check CMD."

@@ -35,12 +35,12 @@ class CallRecord:
     outbox: "Outbox | None" = None
     """Of the conversation, for a call of the model: its next step does not wait for the disk, only the telling does."""
     started: int = 0
-    """When it began; the time for which a person was asked is no part of it, so it moves on by that."""
+    """Time when it began; the time for which a person was asked is no part of it, so it moves on by that."""
     _waits_since: int = 0
     asked: Sequence[AskedRequest] = ()
-    """What the call has asked for, as it is judged."""
+    """Requests of the call, as they are judged."""
     note: str = ""
-    """What the model is told with the result, whatever that is."""
+    """Note that the model gets with the result, whatever that is."""
 
     @classmethod
     def begin(
@@ -120,13 +120,13 @@ class CallRecord:
         span = Span(start=self.started, end=now())
         # A call that could not be made is answered, as clients know it; the model reads what was wrong.
         if result.error is not None and call.tool != INVALID:
-            shown = self.part.state.metadata if isinstance(self.part.state, Running) else None
-            stopped = result.error.kind == "aborted" and shown is not None
+            metadata = self.part.state.metadata if isinstance(self.part.state, Running) else None
+            stopped = result.error.kind == "aborted" and metadata is not None
             return Failed(
                 input=_input(call),
-                error=_with_output_so_far(result.output, shown or {}) if stopped else result.output,
+                error=_with_output_so_far(result.output, metadata or {}) if stopped else result.output,
                 kind=result.error.kind,
-                metadata=result.metadata or (shown if stopped else None),
+                metadata=result.metadata or (metadata if stopped else None),
                 time=span,
             )
         return Completed(
@@ -156,21 +156,21 @@ class CallRecord:
         tell(PartUpdated(part=self.part))
 
 
-def _with_output_so_far(error: str, shown: Json) -> str:
-    """What a stopped command had printed is not lost with it."""
-    output = shown.get("output")
+def _with_output_so_far(error: str, metadata: Json) -> str:
+    """Add what a stopped command had printed, so that it is not lost."""
+    output = metadata.get("output")
     return f"{error}\n\nIts output until then:\n{output}" if isinstance(output, str) and output.strip() else error
 
 
 def _decision(asked: AskedRequest) -> Json:
-    """What became of one request: the rule, where that is written, and a person's answer if there was a question."""
+    """Return what became of one request: the rule, where that is written, and a person's answer to a question."""
     judgement = asked.judgement
     rule = judgement.decision.rule
-    found: Json = {"permission": judgement.request.permission, "pattern": judgement.pattern[:500]}
-    found["action"] = judgement.action
+    decision: Json = {"permission": judgement.request.permission, "pattern": judgement.pattern[:500]}
+    decision["action"] = judgement.action
     if rule is not None:
-        found |= {"rule": str(rule)[:500], "source": rule.source}
-    return found | ({"reply": asked.reply} if asked.reply else {})
+        decision |= {"rule": str(rule)[:500], "source": rule.source}
+    return decision | ({"reply": asked.reply} if asked.reply else {})
 
 
 def _input(call: Call) -> Json:

@@ -43,13 +43,13 @@ class InboxQuestions:
                 return QuestionRejected(session_id=ctx.session_id, request_id=question.id)
             return QuestionReplied(session_id=ctx.session_id, request_id=question.id, answers=reply.answers)
 
-        told = QuestionAsked(
+        asked = QuestionAsked(
             id=question.id,
             session_id=ctx.session_id,
             questions=tuple(to_json(one) for one in questions),
             tool={"messageID": ctx.message_id, "callID": ctx.call_id},
         )
-        reply = await self.inbox.ask(question, told, gone)
+        reply = await self.inbox.ask(question, asked, gone)
         if not reply.answers:
             raise rejected("to answer", reply)
         return [list(one) for one in reply.answers]

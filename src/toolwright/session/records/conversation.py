@@ -58,12 +58,12 @@ class Conversation:
 
     def put_away(self, count: int) -> list[Message]:
         """Let go of the oldest messages; they stay in the store. Returns those that went."""
-        gone = self.messages[:count]
+        removed = self.messages[:count]
         del self.messages[:count]
-        for message in gone:
+        for message in removed:
             del self._by_id[message.info.id]
-        self._put_away = self._put_away or bool(gone)
-        return gone
+        self._put_away = self._put_away or bool(removed)
+        return removed
 
     async def reload(self, info: SessionInfo) -> None:
         """Another process has worked on the session: take over what it wrote."""
@@ -130,7 +130,7 @@ class Conversation:
         self._hold(self.messages[:position])
 
     def _keep_spent(self, messages: Sequence[Message]) -> None:
-        """What replies took that go now is spent all the same."""
+        """Keep what the replies took that are removed now: it is spent all the same."""
         earlier = self.info.spent or {}
         cost: dict[str, float] = dict(earlier.get("cost", {}))
         tokens = int(earlier.get("tokens", 0))
@@ -151,7 +151,7 @@ class Conversation:
         return self._last_user
 
     def summary_position(self) -> int | None:
-        """Where the last finished summary stands; near the beginning, since what came before it is put away."""
+        """Return where the last finished summary is; near the beginning, since what came before it is put away."""
         if not self._summary:
             return None
         return next((index for index, one in enumerate(self.messages) if one.info.id == self._summary), None)
@@ -177,7 +177,7 @@ class Conversation:
 
 
 def is_summary(info: Info) -> bool:
-    """Whether a message is a summary that stands for what came before it."""
+    """Tell whether a message is a summary that stands for what came before it."""
     return isinstance(info, Assistant) and bool(info.summary) and info.finish is not None and info.error is None
 
 
@@ -236,8 +236,8 @@ class Outbox:
     def _release(self, mark: _Mark) -> None:
         """Tell what stands before a mark, and behind it up to the next. The store answers in the order it is asked."""
         while self._held and not (mark.passed and isinstance(self._held[0], _Mark)):
-            one = self._held.popleft()
-            if isinstance(one, _Mark):
-                one.passed = True
+            entry = self._held.popleft()
+            if isinstance(entry, _Mark):
+                entry.passed = True
             else:
-                self.bus.publish(one)
+                self.bus.publish(entry)

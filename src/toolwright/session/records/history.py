@@ -1,4 +1,4 @@
-"""What the model is sent of a conversation: messages turned into its own kind, each once."""
+"""Messages as the model is sent them: turned into its own kind, each once."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,12 +39,12 @@ class History:
 
         It is the day on which the prompt was written: what was sent once is sent again as it was.
         """
-        done, forms, told = self._done, list[ModelMessage](), ""
+        done, forms, last_day = self._done, list[ModelMessage](), ""
         for message in messages:
             known = done.get(message.info.id) or self._forms(message)
             if known and isinstance(prompt := known[0], UserMessage):
                 day = self._day(message)
-                note, told = "" if day == told else f"[Today is {day}.]", day
+                note, last_day = "" if day == last_day else f"[Today is {day}.]", day
                 if prompt.note != note:
                     known = done[message.info.id] = (replace(prompt, note=note),)
             forms += known
@@ -83,7 +83,7 @@ class History:
 
 
 def since_summary(conversation: Conversation) -> list[Message]:
-    """What the model is sent: from the last finished summary on; what it kept word for word follows it."""
+    """Return what the model is sent: from the last finished summary on, with what that kept word for word."""
     messages = conversation.messages
     position = conversation.summary_position()
     if position is None:
@@ -93,7 +93,7 @@ def since_summary(conversation: Conversation) -> list[Message]:
 
 
 def kept_from(conversation: Conversation) -> int:
-    """How many messages at the beginning the model is no longer sent."""
+    """Return how many messages at the beginning the model is no longer sent."""
     position = conversation.summary_position()
     return 0 if position is None else _tail_start(conversation.messages, _mark_of(conversation.messages, position))
 

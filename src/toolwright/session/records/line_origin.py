@@ -1,4 +1,4 @@
-"""Where a line of a file comes from: the call that wrote it, the prompt it was written for, and who allowed it."""
+"""Origin of a line of a file: the call that wrote it, the prompt it was written for, and who allowed it."""
 
 import difflib
 from collections.abc import Iterable, Sequence
@@ -51,7 +51,7 @@ def _body(journal: Journal, name: str | None, now: bytes | None) -> bytes | None
 
 
 def _earlier(before: bytes, after: bytes, at: int | None) -> int | None:
-    """Where a line of the later text stands in the earlier one."""
+    """Return where a line of the later text is in the earlier one."""
     if at is None or before == after:
         return at
     old, new = before.splitlines(), after.splitlines()
@@ -63,19 +63,19 @@ def _earlier(before: bytes, after: bytes, at: int | None) -> int | None:
 
 def told_of(origin: Origin, messages: Sequence[Message]) -> Json:
     """Return the call of an origin, with its prompt and who allowed it, as far as the records have them."""
-    found: Json = {"session": origin.session_id, "call": origin.entry.call_id, "time": int(origin.entry.time * 1000)}
+    fields: Json = {"session": origin.session_id, "call": origin.entry.call_id, "time": int(origin.entry.time * 1000)}
     prompt: Message | None = None
     for message in messages:
         if isinstance(message.info, User):
             prompt = message
         for part in message.parts.values():
             if isinstance(part, ToolPart) and part.call_id == origin.entry.call_id:
-                found |= {"tool": part.tool, "message": message.info.id, "agent": message.info.agent}
-                found |= {"input": part.state.input, "allowed": [_allowed(one) for one in part.decisions or ()]}
+                fields |= {"tool": part.tool, "message": message.info.id, "agent": message.info.agent}
+                fields |= {"input": part.state.input, "allowed": [_allowed(one) for one in part.decisions or ()]}
                 if prompt is not None:
-                    found |= {"prompt": {"message": prompt.info.id, "text": prompt.text}}
-                return found
-    return found
+                    fields |= {"prompt": {"message": prompt.info.id, "text": prompt.text}}
+                return fields
+    return fields
 
 
 def _allowed(decision: Json) -> Json:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 from toolwright.calls.request import Need
 
 QUESTION = "question"
-"""Where the metadata of a call has what it waits for."""
+"""Key, in the metadata of a call, of the question that it waits for."""
 
 
 def stored_question(question: Question) -> Json:
@@ -31,8 +31,8 @@ def stored_question(question: Question) -> Json:
 
 def kept_question(part: ToolPart) -> Json | None:
     """Return the metadata of a call that ends while it waits, if it does."""
-    found = (part.state.metadata or {}).get(QUESTION) if isinstance(part.state, Running) else None
-    return {QUESTION: found} if found else None
+    question = (part.state.metadata or {}).get(QUESTION) if isinstance(part.state, Running) else None
+    return {QUESTION: question} if question else None
 
 
 def questions_left(messages: "Iterable[Message]") -> "Iterator[tuple[Question, Message, ToolPart]]":

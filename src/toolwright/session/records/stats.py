@@ -1,4 +1,4 @@
-"""What the sessions of a project have taken: messages, tokens, money, by model and by tool."""
+"""Use by the sessions of a project: messages, tokens, money, by model and by tool."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What a session came to, in Markdown: prompts, changes, evidence and decisions, and nothing that no record has."""
+"""Summary of a session in Markdown: prompts, changes, evidence and decisions, and nothing that no record has."""
 
 from collections.abc import Iterator, Sequence
 
@@ -35,8 +35,8 @@ def summary_of(
     models = sorted(
         {f"{one.info.provider_id}/{one.info.model_id}" for one in messages if not isinstance(one.info, User)}
     )
-    made = f"Session `{info.id}`, by {', '.join(f'`{_line(one)}`' for one in models) or 'no model'}; chain `{head}`."
-    pieces.append(f"{made} Check a bundle of it with `tw session verify FILE`.")
+    source = f"Session `{info.id}`, by {', '.join(f'`{_line(one)}`' for one in models) or 'no model'}; chain `{head}`."
+    pieces.append(f"{source} Check a bundle of it with `tw session verify FILE`.")
     return "\n\n".join(pieces) + "\n"
 
 
@@ -61,16 +61,16 @@ def _decided(messages: Sequence[Message]) -> Iterator[str]:
         for part in message.parts.values():
             if not isinstance(part, ToolPart):
                 continue
-            for one in part.decisions or ():
-                if reply := one.get("reply"):
-                    yield f"- {part.tool}: `{_line(str(one.get('pattern', '')))}` was answered: {reply}"
+            for decision in part.decisions or ():
+                if reply := decision.get("reply"):
+                    yield f"- {part.tool}: `{_line(str(decision.get('pattern', '')))}` was answered: {reply}"
             if isinstance(part.state, Failed) and part.state.kind == "denied":
                 yield f"- {part.tool} was refused: {_line(part.state.error)}"
 
 
 def _quoted(text: str) -> str:
-    shown = text if len(text) <= LONGEST else f"{text[:LONGEST]} […]"
-    return "\n".join(f"> {line}" for line in shown.strip().splitlines())
+    excerpt = text if len(text) <= LONGEST else f"{text[:LONGEST]} […]"
+    return "\n".join(f"> {line}" for line in excerpt.strip().splitlines())
 
 
 def _line(text: str) -> str:

@@ -32,7 +32,7 @@ MASK = "█████"
 
 @record(frozen=True, slots=True)
 class Taken:
-    """What was taken out of one record."""
+    """Leaves that were taken out of one record."""
 
     record_id: str
     leaves: int
@@ -65,14 +65,14 @@ def bundle_of(
 
 def _packed(log: Log, patterns: Sequence[re.Pattern[str]], taken: list[Taken]) -> Json:
     records = list[Json]()
-    for one in log.records:
-        value, salt = json.loads(one.data), record_salt(log.key, one.id)
-        packed: Json = {"kind": one.kind, "id": one.id}
+    for entry in log.records:
+        value, salt = json.loads(entry.data), record_salt(log.key, entry.id)
+        packed: Json = {"kind": entry.kind, "id": entry.id}
         if any(pattern.search(leaf) for pattern in patterns for _, leaf in leaves_of(value) if isinstance(leaf, str)):
             # The salt of the whole record would give away what was taken out: each leaf that stays has its own.
             salts = {path: leaf_salt(salt, path) for path, leaf in leaves_of(value) if not _matches(leaf, patterns)}
             value, count = _without(value, "", salt, patterns)
-            taken.append(Taken(one.id, count))
+            taken.append(Taken(entry.id, count))
             records.append(packed | {"value": value, "salts": salts})
         else:
             records.append(packed | {"value": value, "salt": salt})
@@ -87,11 +87,11 @@ def _matches(leaf: Any, patterns: Sequence[re.Pattern[str]]) -> bool:
 def _without(value: Any, path: str, salt: str, patterns: Sequence[re.Pattern[str]]) -> tuple[Any, int]:
     """The value with the leaves that match replaced by their hashes, and how many those were."""
     if isinstance(value, dict) and value:
-        found = {
+        members = {
             name: _without(one, f"{path}/{json.dumps(name)[1:-1].replace('/', '~')}", salt, patterns)
             for name, one in value.items()
         }
-        return {name: one for name, (one, _) in found.items()}, sum(count for _, count in found.values())
+        return {name: one for name, (one, _) in members.items()}, sum(count for _, count in members.values())
     if isinstance(value, list) and value:
         several = [_without(one, f"{path}/{index}", salt, patterns) for index, one in enumerate(value)]
         return [one for one, _ in several], sum(count for _, count in several)
@@ -129,8 +129,8 @@ def misfit_in(bundle: Any) -> Misfit | None:
             digests = {str(one["id"]): _digest(one) for one in session["records"]}
             if misfit := misfit_of(links, digests, str(session["head"])):
                 return misfit
-        found = sum(_count(one["value"]) for session in bundle["sessions"].values() for one in session["records"])
-        if found != sum(int(one["leaves"]) for one in bundle["redacted"]):
+        redacted = sum(_count(one["value"]) for session in bundle["sessions"].values() for one in session["records"])
+        if redacted != sum(int(one["leaves"]) for one in bundle["redacted"]):
             return Misfit("redacted", "more or less was taken out than it says")
         return (
             None
@@ -141,9 +141,9 @@ def misfit_in(bundle: Any) -> Misfit | None:
         raise UsageError(f"This is no bundle of a session: {error!r:.100}. tw session bundle makes one.") from error
 
 
-def _digest(one: Json) -> str:
-    salts = one.get("salts")
-    return digest_of(one["value"], str(one.get("salt", "")), salts if isinstance(salts, dict) else None)
+def _digest(packed: Json) -> str:
+    salts = packed.get("salts")
+    return digest_of(packed["value"], str(packed.get("salt", "")), salts if isinstance(salts, dict) else None)
 
 
 def _count(value: Any) -> int:
@@ -153,12 +153,12 @@ def _count(value: Any) -> int:
 def export_in(bundle: Json) -> Json:
     """Return the session of a bundle as an export, for `tw session import`."""
     records = bundle["sessions"][bundle["session"]]["records"]
-    shown = [(one["kind"], _plain(one["value"])) for one in records]
-    messages = {value["id"]: {"info": value, "parts": list[Any]()} for kind, value in shown if kind == "message"}
-    for kind, value in shown:
+    plain = [(one["kind"], _plain(one["value"])) for one in records]
+    messages = {value["id"]: {"info": value, "parts": list[Any]()} for kind, value in plain if kind == "message"}
+    for kind, value in plain:
         if kind == "part" and value["messageID"] in messages:
             messages[value["messageID"]]["parts"].append(value)
-    return {"info": next(value for kind, value in shown if kind == "session"), "messages": list(messages.values())}
+    return {"info": next(value for kind, value in plain if kind == "session"), "messages": list(messages.values())}
 
 
 def _plain(value: Any) -> Any:
@@ -175,7 +175,7 @@ def changes_of(journal: Journal, sessions: Sequence[str], root: str, hides: Call
     last = {one.path: one.number for _, one in ordered}
     for session, entry in ordered:
         path = entry.path.removeprefix(f"{root}/")
-        shown: Json = {
+        change: Json = {
             "session": session,
             "call": entry.call_id,
             "path": path,
@@ -184,9 +184,12 @@ def changes_of(journal: Journal, sessions: Sequence[str], root: str, hides: Call
         }
         if not hides(entry.path):
             after = _present(entry) if last[entry.path] == entry.number else None
-            texts = {"textBefore": _text(journal, entry.before, after), "textAfter": _text(journal, entry.after, after)}
-            shown |= {name: text for name, text in texts.items() if text is not None}
-        yield shown
+            texts = {
+                "textBefore": _text_of(journal, entry.before, after),
+                "textAfter": _text_of(journal, entry.after, after),
+            }
+            change |= {name: text for name, text in texts.items() if text is not None}
+        yield change
 
 
 def _present(entry: JournalEntry) -> bytes | None:
@@ -196,7 +199,7 @@ def _present(entry: JournalEntry) -> bytes | None:
         return None
 
 
-def _text(journal: Journal, name: str | None, now: bytes | None) -> str | None:
+def _text_of(journal: Journal, name: str | None, now: bytes | None) -> str | None:
     body = None if name is None else journal.images.body(name, now)
     if not isinstance(body, bytes) or b"\0" in body[:8192] or len(body) > 512 * 1024:
         return None

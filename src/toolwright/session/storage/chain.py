@@ -12,7 +12,7 @@ from typing import Any
 from toolwright.record import record
 
 BEGIN = "0" * 64
-"""What the first link of a chain comes after."""
+"""Hash that the first link of a chain comes after."""
 REDACTED = "$redacted"
 """Marks a leaf that was taken out: its hash stands there, and what may still be read."""
 SCHEMA = """

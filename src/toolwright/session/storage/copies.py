@@ -63,15 +63,15 @@ def write_copy(store: Store, info: SessionInfo, messages: Sequence[Message], *, 
 def copied(messages: Sequence[Message], session_id: str) -> list[Message]:
     """Return the messages under another session, with new ids; no more of them than their words and calls."""
     names = {message.info.id: new_id("msg") for message in messages}
-    found = list[Message]()
+    copies = list[Message]()
     for message in without_choices(without_sessions(messages)):
         name = names[message.info.id]
         parts = [
             _repointed(replace(part, id=new_id("prt"), session_id=session_id, message_id=name), names)
             for part in message.parts.values()
         ]
-        found.append(Message(_renamed(message.info, name, session_id, names), {part.id: part for part in parts}))
-    return found
+        copies.append(Message(_renamed(message.info, name, session_id, names), {part.id: part for part in parts}))
+    return copies
 
 
 def message_of(value: Any) -> Message:

@@ -60,15 +60,15 @@ class Database:
     _gathered: "list[Order | _Row]" = field(default_factory=list)
     """Orders of this moment. They go to the writer together, so that they are one commit."""
     _rows: dict[str, int] = field(default_factory=dict[str, int])
-    """Where in these a row stands that may still be replaced."""
+    """Index in these of each row that may still be replaced."""
     _reads: "SimpleQueue[Waiter | End]" = field(default_factory=SimpleQueue)
     _writing: threading.Thread | None = None
     _reading: threading.Thread | None = None
     _read_file: tuple[int, int] | None = None
-    """Which file the reader is connected to."""
+    """Identity of the file that the reader is connected to."""
     _open: bool = True
     _put: int = 1
-    """How much was put, to know whether a reader has to wait for the writer. The file itself is the first."""
+    """Number of orders that were put, so that a reader knows if it waits. The file itself is the first."""
     _written: int = 0
 
     @classmethod
@@ -107,11 +107,11 @@ class Database:
 
     async def settled(self) -> None:
         """Return when everything written so far is committed."""
-        await self._told(None)
+        await self._wait_for(None)
 
     async def run(self, action: Callable[[sqlite3.Connection], T]) -> T:
         """Do something in one transaction of the writer, after all that was written before."""
-        value: T = await self._told(action)
+        value: T = await self._wait_for(action)
         return value
 
     def _order(self, order: "Order | _Row") -> None:
@@ -131,7 +131,7 @@ class Database:
             self._rows.clear()
             self._queue.put([_made_ready(one) if isinstance(one, _Row) else one for one in gathered])
 
-    async def _told(self, action: Action | None) -> Any:
+    async def _wait_for(self, action: Action | None) -> Any:
         if not self._open:
             raise self._closed()
         done, tell = self._answer()
@@ -145,7 +145,7 @@ class Database:
     # Reading.
 
     async def read(self, action: Callable[[sqlite3.Connection], T]) -> T:
-        """What an action finds, on a thread of its own. It sees everything that was written before it."""
+        """Return what an action finds, on a thread of its own. It sees everything that was written before it."""
         if not self._open:
             raise self._closed()
         if self._written < self._put:
@@ -227,18 +227,18 @@ class Database:
                     connection.close()
                 job.tell(None, None)
                 return
-            connection, value, problem = self._found(connection, job)
+            connection, value, problem = self._run_read(connection, job)
             if is_damage(problem):
                 if connection is not None:
                     connection.close()
                 problem = self._rescued()
-                connection, value, problem = (None, None, problem) if problem else self._found(None, job)
+                connection, value, problem = (None, None, problem) if problem else self._run_read(None, job)
             job.tell(value, problem)
 
-    def _found(
+    def _run_read(
         self, connection: sqlite3.Connection | None, job: Waiter
     ) -> tuple[sqlite3.Connection | None, Any, Exception | None]:
-        """What a reader wants to know, over this connection or one that is made."""
+        """Run a reader's action over this connection or one that is made."""
         value, problem = None, None
         file = identity(self.path)
         if connection is not None and file != self._read_file:

@@ -21,7 +21,7 @@ class MemoryStore:
     """The messages of each session, by id."""
     _session_of: dict[str, str] = field(default_factory=dict[str, str])
     _message_of: dict[str, str] = field(default_factory=dict[str, str])
-    """Which message a part belongs to."""
+    """Message that each part belongs to."""
     _todos: dict[str, list[Json]] = field(default_factory=dict[str, list[Json]])
     _owners: dict[str, Owner] = field(default_factory=dict[str, Owner])
 
@@ -74,8 +74,8 @@ class MemoryStore:
         return any(one in self._sessions or one in self._session_of or one in self._message_of for one in ids)
 
     async def sessions(self, project_id: str, limit: int = 1000, *, roots: bool = False) -> list[SessionInfo]:
-        found = [one for one in self._sessions.values() if one.project_id == project_id]
-        newest_first = [one for one in found[::-1] if not roots or one.parent_id is None]
+        of_project = [one for one in self._sessions.values() if one.project_id == project_id]
+        newest_first = [one for one in of_project[::-1] if not roots or one.parent_id is None]
         newest_first.sort(key=_last_used, reverse=True)
         return newest_first[:limit]
 
@@ -83,8 +83,8 @@ class MemoryStore:
         return [one for one in self._sessions.values() if one.parent_id == session_id]
 
     async def messages(self, session_id: str, last: int = 0) -> list[Message]:
-        found = [Message(one.info, dict(one.parts)) for one in self._messages.get(session_id, {}).values()]
-        return found[-last:] if last > 0 else found
+        messages = [Message(one.info, dict(one.parts)) for one in self._messages.get(session_id, {}).values()]
+        return messages[-last:] if last > 0 else messages
 
     async def todos(self, session_id: str) -> list[Json]:
         return list(self._todos.get(session_id, ()))
@@ -110,7 +110,7 @@ class MemoryStore:
         return 0
 
     def shrink(self) -> None:
-        """What was deleted takes no room."""
+        """Do nothing: what was deleted takes no room."""
 
     async def settled(self) -> None:
         """It is as safe as it can be."""

@@ -88,16 +88,18 @@ class Storage:
 
     def put_session(self, info: SessionInfo) -> None:
         updated = info.time.updated or info.time.created
-        self.database.write(_PUT_SESSION, info.id, info.project_id, info.parent_id, updated, _text(info))
+        self.database.write(_PUT_SESSION, info.id, info.project_id, info.parent_id, updated, _as_stored_text(info))
 
     def put_message(self, info: Info) -> None:
-        self.database.put(info.id, _PUT_MESSAGE, lambda: (info.id, info.session_id, _text(info)))
+        self.database.put(info.id, _PUT_MESSAGE, lambda: (info.id, info.session_id, _as_stored_text(info)))
 
     def put_part(self, part: Part) -> None:
-        self.database.put(part.id, _PUT_PART, lambda: (part.id, part.message_id, part.session_id, _text(part)))
+        self.database.put(
+            part.id, _PUT_PART, lambda: (part.id, part.message_id, part.session_id, _as_stored_text(part))
+        )
 
     def put_todos(self, session_id: str, todos: Sequence[Json]) -> None:
-        self.database.write(_PUT_TODO, session_id, _text(list(todos)))
+        self.database.write(_PUT_TODO, session_id, _as_stored_text(list(todos)))
 
     def remove_message(self, message_id: str) -> None:
         self.database.write("DELETE FROM part WHERE message_id = ?", message_id)
@@ -132,10 +134,10 @@ class Storage:
         """
         watched: int | None = None
         while True:
-            found = await self.database.run(partial(self._claim, session_id, owner, watched))
-            if found is None:
+            taken_by = await self.database.run(partial(self._claim, session_id, owner, watched))
+            if taken_by is None:
                 return
-            lease, beats = found
+            lease, beats = taken_by
             if lease.state == "held" or watched is not None:
                 raise UsageError(taken(lease))
             watched = beats
@@ -266,11 +268,11 @@ def _messages(session_id: str, last: int, connection: sqlite3.Connection) -> lis
     limit = f"LIMIT {int(last)}" if last > 0 else ""
     query = f"SELECT data FROM message WHERE session_id = ? ORDER BY seq DESC {limit}"
     infos: list[Info] = list(_records(Info, connection.execute(query, (session_id,))))[::-1]
-    found = {info.id: Message(info) for info in infos}
-    for part in _parts(session_id, list(found) if limit else None, connection):
-        if part.message_id in found:
-            found[part.message_id].parts[part.id] = part
-    return list(found.values())
+    by_id = {info.id: Message(info) for info in infos}
+    for part in _parts(session_id, list(by_id) if limit else None, connection):
+        if part.message_id in by_id:
+            by_id[part.message_id].parts[part.id] = part
+    return list(by_id.values())
 
 
 def _parts(session_id: str, messages: list[str] | None, connection: sqlite3.Connection) -> Iterator[AnyPart]:
@@ -315,7 +317,7 @@ def _marks(values: Sequence[str]) -> str:
     return ", ".join("?" * len(values))
 
 
-def _text(record: Any) -> str:
+def _as_stored_text(record: Any) -> str:
     text = json_text(record)
     if not text.isascii():
         try:

@@ -1,4 +1,4 @@
-"""Who works on a session, and the locks by which processes of one machine see whether it still does."""
+"""Owners of sessions, and the locks by which processes of one machine see whether these still work."""
 
 import fcntl
 import os
@@ -37,7 +37,7 @@ class Lease:
 
 
 def host() -> str:
-    """What tells this machine, since it was started, from every other."""
+    """Return what tells this machine, since it was started, from every other."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except (OSError, ValueError):
@@ -72,7 +72,7 @@ class OwnerLocks:
         return True
 
     def is_held(self, owner: Owner) -> bool:
-        """Whether some process, in whichever container, has the owner's file locked."""
+        """Tell whether some process, in whichever container, has the owner's file locked."""
         return is_locked(self._path(owner))
 
     def sweep(self, owner: Owner) -> None:

@@ -21,7 +21,7 @@ _LAST = 2**62
 
 
 def is_damage(error: Exception | None) -> bool:
-    """Whether an error says that the file itself is broken, and not that it is in use, full or not ours to change."""
+    """Tell if an error says that the file itself is broken, and not that it is in use, full or not ours to change."""
     return isinstance(error, sqlite3.DatabaseError) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
 
 

@@ -48,7 +48,7 @@ class Passage:
     """The session of a person; for what a subagent said, the one that it worked for."""
     message_id: str
     pieces: tuple[tuple[str, bool], ...]
-    """What it says, in pieces: those that are true were looked for."""
+    """Text in pieces: those that are true were looked for."""
 
     @property
     def text(self) -> str:
@@ -75,10 +75,10 @@ class SearchableStore(Protocol):
 
 def words_of(text: str) -> list[str]:
     """Return the words that a person looks for; raise UsageError if there are none."""
-    found = [word for word in text.split() if re.search(r"\w", word)]
-    if not found:
+    words = [word for word in text.split() if re.search(r"\w", word)]
+    if not words:
         raise UsageError("Give words to look for, such as: tw session search connection pool.")
-    return found
+    return words
 
 
 def take_in(connection: sqlite3.Connection) -> bool:
@@ -102,8 +102,8 @@ def take_in(connection: sqlite3.Connection) -> bool:
         rows = connection.execute(query, (link, until)).fetchall()
         link = until
     connection.executemany("DELETE FROM words WHERE rowid = ?", [(seq,) for seq, _ in rows])
-    told = ((seq, text) for seq, data in rows if (text := _text_of(data)))
-    connection.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", told)
+    texts = ((seq, text) for seq, data in rows if (text := _text_of(data)))
+    connection.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", texts)
     part = max(part, *(seq for seq, _ in rows)) if rows else part
     connection.execute("UPDATE words_state SET part = ?, link = ?", (part, link))
     return link < last or len(rows) == BATCH
@@ -112,8 +112,8 @@ def take_in(connection: sqlite3.Connection) -> bool:
 def look_up(words: Sequence[str], project_id: str, connection: sqlite3.Connection) -> list[Passage]:
     """Return the passages of the index that hold all words, the best first; the last word may be a beginning."""
     quoted = ['"' + word.replace('"', '""') + '"' for word in words]
-    given = {"mark": _MARK, "end": _END, "excerpt": EXCERPT, "found": FOUND, "project": project_id}
-    rows = connection.execute(_FIND, {"words": f"{' '.join(quoted)}*", **given}).fetchall()
+    parameters = {"mark": _MARK, "end": _END, "excerpt": EXCERPT, "found": FOUND, "project": project_id}
+    rows = connection.execute(_FIND, {"words": f"{' '.join(quoted)}*", **parameters}).fetchall()
     roots = roots_of(dict(connection.execute("SELECT id, parent_id FROM session")))
     return [
         Passage(session_id=roots.get(session, session), message_id=message, pieces=tuple(_pieces(text)))
@@ -125,26 +125,26 @@ def passages_in(messages: Iterable[Message], words: Sequence[str]) -> Iterator[P
     """Find the passages of messages that hold all words, where no index is kept."""
     wanted = re.compile(f"({'|'.join(map(re.escape, words))})", re.IGNORECASE)
     for message in messages:
-        for text in map(_text, message.parts.values()):
+        for text in map(_searchable_text, message.parts.values()):
             if all(word.lower() in text.lower() for word in words):
                 at = max(0, text.lower().index(words[0].lower()) - NEAR)
                 pieces = enumerate(wanted.split(text[at : at + 2 * NEAR]))
-                shown = tuple((piece, number % 2 == 1) for number, piece in pieces if piece)
-                yield Passage(session_id=message.info.session_id, message_id=message.info.id, pieces=shown)
+                excerpt = tuple((piece, number % 2 == 1) for number, piece in pieces if piece)
+                yield Passage(session_id=message.info.session_id, message_id=message.info.id, pieces=excerpt)
 
 
 def hits_of(passages: Iterable[Passage], infos: Mapping[str, SessionInfo], words: Sequence[str]) -> list[Hit]:
     """Return each session once: those whose title holds the words, then those with passages, the best first."""
-    found: dict[str, list[Passage]] = {}
+    by_session: dict[str, list[Passage]] = {}
     for info in infos.values():
         if all(word.lower() in info.title.lower() for word in words):
-            found[info.id] = []
+            by_session[info.id] = []
     for passage in passages:
         if passage.session_id in infos:
-            found.setdefault(passage.session_id, []).append(passage)
+            by_session.setdefault(passage.session_id, []).append(passage)
     return [
         Hit(info=infos[name], passage=some[0] if some else _titled(infos[name]), count=max(1, len(some)))
-        for name, some in found.items()
+        for name, some in by_session.items()
     ]
 
 
@@ -168,8 +168,8 @@ def _pieces(text: str) -> Iterator[tuple[str, bool]]:
             yield piece.strip(f"{_MARK}{_END}"), piece.startswith(_MARK)
 
 
-def _text(part: object) -> str:
-    """What of a part can be found: words that were said, and what a call was about, without what it gave back."""
+def _searchable_text(part: object) -> str:
+    """Return the text that can be found: words that were said, and what a call was about, without what it gave back."""
     match part:
         case TextPart() if not part.synthetic:
             return part.text[:LONGEST]
@@ -191,13 +191,13 @@ def _text_of(data: str) -> str:
     if part.get("type") == "text" and not part.get("synthetic"):
         return str(part.get("text") or "")[:LONGEST]
     if part.get("type") == "tool" and isinstance(state, dict):
-        given = state.get("input")
+        arguments = state.get("input")
         return _call_text(
-            str(part.get("tool")), str(state.get("title") or ""), given if isinstance(given, dict) else {}
+            str(part.get("tool")), str(state.get("title") or ""), arguments if isinstance(arguments, dict) else {}
         )
     return ""
 
 
-def _call_text(tool: str, title: str, given: Mapping[str, Any]) -> str:
-    texts = (value[:LONGEST] for value in given.values() if isinstance(value, str) and value not in title)
+def _call_text(tool: str, title: str, arguments: Mapping[str, Any]) -> str:
+    texts = (value[:LONGEST] for value in arguments.values() if isinstance(value, str) and value not in title)
     return "\n".join([f"{tool} {title}", *texts])

@@ -23,12 +23,12 @@ def prepare(path: Path, schema: str, version: int, patience: float) -> sqlite3.C
         os.close(handle)
     connection = connect(path, patience)
     try:
-        [found] = connection.execute("PRAGMA user_version").fetchone()
-        if found > version:
+        [present] = connection.execute("PRAGMA user_version").fetchone()
+        if present > version:
             raise UsageError(
                 f"{path} was written by a newer version of this program. Update, or set another data folder."
             )
-        if found < version or not tables_in(schema) <= _tables_of(connection):
+        if present < version or not tables_in(schema) <= _tables_of(connection):
             connection.executescript(f"BEGIN IMMEDIATE; {schema}; PRAGMA user_version = {version}; COMMIT")
     except BaseException:
         connection.close()
@@ -49,7 +49,7 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Which file stands at a path now; another than before if somebody has moved or removed it."""
+    """Return which file is at a path now; another than before if somebody has moved or removed it."""
     try:
         status = os.stat(path)  # noqa: PTH116 - for every commit
     except OSError:

@@ -1,4 +1,4 @@
-"""What the thread that writes a SQLite file does: orders carried out in batches, and those who wait told."""
+"""Thread that writes a SQLite file: orders carried out in batches, and those who wait told."""
 
 import sqlite3
 import time
@@ -68,7 +68,7 @@ Order = Write | Lost | Waiter | Shrink | Rescue | End
 
 @record(slots=True)
 class Writer:
-    """What the writer's thread has in hand."""
+    """Work that the writer's thread has in hand."""
 
     path: Path
     schema: str
@@ -79,10 +79,10 @@ class Writer:
     beat: Action | None = field(default=None, repr=False)
     """Done every `beat_seconds` while there is one."""
     due: float | None = None
-    """When that is due, by the monotonic clock."""
+    """Time when that is due, by the monotonic clock."""
     _connection: sqlite3.Connection | None = None
     _file: tuple[int, int] | None = None
-    """Which file that is connected to."""
+    """Identity of the file that it is connected to."""
     _backlog: list[Write] = field(default_factory=list[Write])
     _patience: float = PATIENCE
 
@@ -107,7 +107,7 @@ class Writer:
 
     @property
     def is_behind(self) -> bool:
-        """Whether something is still to be written."""
+        """Tell whether something is still to be written."""
         return bool(self._backlog)
 
     def close(self) -> None:
@@ -115,7 +115,7 @@ class Writer:
             self._connection.close()
 
     def _is_wanted(self, batch: list[Order]) -> bool:
-        """Whether the file is worth opening; one that was removed is not made anew for who only waits for the end."""
+        """Tell whether the file is worth opening; a removed file is not recreated just to flush nothing."""
         waiters = [entry for entry in batch if isinstance(entry, Waiter)]
         return bool(self._backlog or any(one.action for one in waiters) or (waiters and self._file is None))
 
@@ -191,7 +191,7 @@ class Writer:
 
 
 def tried(action: Callable[[], T]) -> tuple[T | None, Exception | None]:
-    """What came of an action: its value, or what went wrong, whatever that is. Somebody waits to be told."""
+    """Return the value of an action, or what went wrong, whatever that is. Somebody waits to be told."""
     try:
         return action(), None
     except Exception as error:  # noqa: BLE001 - a thread that ended here would leave those who wait for ever
@@ -199,7 +199,7 @@ def tried(action: Callable[[], T]) -> tuple[T | None, Exception | None]:
 
 
 _UNWRITABLE = (sqlite3.Error, ValueError, OverflowError)
-"""What comes of values that SQLite does not take."""
+"""Errors that come of values that SQLite does not take."""
 
 
 def _commit(connection: sqlite3.Connection, writes: list[Write]) -> Exception | None:

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 State = Literal["working", "done", "failed", "stopped"]
 ABOUT = "background"
-"""Where the metadata of a call, and of a notice, has the session that works in the background."""
+"""Key, in the metadata of a call and of a notice, of the session that works in the background."""
 STOPPED = "the agent in the background was stopped"
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much may go on in the background of one tree of sessions."""
+    """Limits of what goes on in the background of one tree of sessions."""
 
     agents: int = 16
     """At once."""
@@ -54,7 +54,7 @@ class BackgroundAgent:
     state: State = "working"
     work: "asyncio.Task[None] | None" = None
     is_known_to_end: bool = False
-    """Whether its parent has stopped it, and need not be told."""
+    """True if its parent has stopped it, and need not be told."""
 
     @property
     def name(self) -> str:
@@ -97,8 +97,8 @@ class BackgroundAgents:
 
     def at_work(self, session_id: str) -> BackgroundAgent | None:
         """Return the one that works in a session now."""
-        found = self.known.get(session_id)
-        return found if found is not None and found.state == "working" else None
+        agent = self.known.get(session_id)
+        return agent if agent is not None and agent.state == "working" else None
 
     def below(self, session_id: str) -> list[BackgroundAgent]:
         """Return all that a session, or one below it, has begun, in that order."""
@@ -145,36 +145,36 @@ class BackgroundAgents:
     ) -> BackgroundAgent:
         """Have a session answer while its parent goes on."""
         spending = child.turns.above = self.spending(parent)
-        one = BackgroundAgent(session=child, parent=parent, agent=agent, title=title, spending=spending, began=now())
-        child.name = one.name
-        self.known[child.id] = one
-        one.work = asyncio.create_task(self._carry_out(one, answer))
-        return one
+        worker = BackgroundAgent(session=child, parent=parent, agent=agent, title=title, spending=spending, began=now())
+        child.name = worker.name
+        self.known[child.id] = worker
+        worker.work = asyncio.create_task(self._carry_out(worker, answer))
+        return worker
 
-    async def _carry_out(self, one: BackgroundAgent, answer: "Callable[[], Awaitable[TurnResult[Any]]]") -> None:
+    async def _carry_out(self, agent: BackgroundAgent, answer: "Callable[[], Awaitable[TurnResult[Any]]]") -> None:
         text, failure = "", ""
         state: State = "failed"
         try:
             result = await answer()
-            text, failure, state = result.text or last_text(one.session.messages), "", "done"
+            text, failure, state = result.text or last_text(agent.session.messages), "", "done"
             if result.error is not None:
                 failure, state = str(result.error), "stopped" if result.error.kind == "aborted" else "failed"
         except ToolwrightError as error:
             failure = str(error)
         finally:
-            one.state, one.ended = state, now()
+            agent.state, agent.ended = state, now()
         # What nobody wants to be over is told when the session is opened again.
-        if not (failure.rstrip(".").endswith(LEFT_BEHIND) or one.parent.closed or one.is_known_to_end):
-            notice = notice_of(one.session.id, one.name, one.title, one.agent, text, failure)
-            told = Notice(text=notice, about=_about(one.session.id, one.state), spending=one.spending)
-            await tell(one.parent.turns, told)
+        if not (failure.rstrip(".").endswith(LEFT_BEHIND) or agent.parent.closed or agent.is_known_to_end):
+            notice = notice_of(agent.session.id, agent.name, agent.title, agent.agent, text, failure)
+            ending = Notice(text=notice, about=_about(agent.session.id, agent.state), spending=agent.spending)
+            await tell(agent.parent.turns, ending)
 
-    async def stop(self, one: BackgroundAgent, reason: str = STOPPED) -> None:
+    async def stop(self, agent: BackgroundAgent, reason: str = STOPPED) -> None:
         """Stop it and all below it. When this returns, nothing of them is left to do."""
-        await self.stop_below(one.session.id, reason)
-        await one.session.abort(reason)
-        if one.work is not None:
-            await asyncio.wait([one.work])
+        await self.stop_below(agent.session.id, reason)
+        await agent.session.abort(reason)
+        if agent.work is not None:
+            await asyncio.wait([agent.work])
 
     async def stop_below(self, session_id: str, reason: str = STOPPED) -> None:
         """Stop all that a session has begun."""
@@ -188,9 +188,9 @@ class BackgroundAgents:
 
 def last_text(messages: Sequence[Message]) -> str:
     """Return the last words of the last reply that has any."""
-    for one in reversed(messages):
-        if isinstance(one.info, Assistant):
-            texts = [part.text for part in one.parts.values() if isinstance(part, TextPart) and part.text]
+    for message in reversed(messages):
+        if isinstance(message.info, Assistant):
+            texts = [part.text for part in message.parts.values() if isinstance(part, TextPart) and part.text]
             if texts:
                 return texts[-1]
     return ""
@@ -198,17 +198,17 @@ def last_text(messages: Sequence[Message]) -> str:
 
 async def missed(messages: Iterable[Message], store: "Store") -> list[Notice]:
     """Return what a session was never told of those that it began: they ended with the process, or just before it."""
-    begun, told = dict[str, ToolPart](), set[str]()
+    begun, known = dict[str, ToolPart](), set[str]()
     for part in (part for one in messages for part in one.parts.values()):
         if isinstance(part, ToolPart) and isinstance(part.state, Completed) and part.state.metadata:
             session_id = str(part.state.metadata.get("sessionId"))
             if part.state.metadata.get(ABOUT) is True:
                 begun[session_id] = part
             elif part.state.input.get("stop"):
-                told.add(session_id)
+                known.add(session_id)
         elif isinstance(part, TextPart) and part.synthetic and part.metadata and ABOUT in part.metadata:
-            told.add(str(part.metadata[ABOUT].get("session")))
-    return [await _missed(name, part, store) for name, part in begun.items() if name not in told]
+            known.add(str(part.metadata[ABOUT].get("session")))
+    return [await _missed(name, part, store) for name, part in begun.items() if name not in known]
 
 
 async def _missed(session_id: str, part: ToolPart, store: "Store") -> Notice:
@@ -245,8 +245,8 @@ def _root_of(session: "Session") -> str:
 
 def _last_prompt(session: "Session") -> int:
     """Return when a person last prompted a session."""
-    for one in reversed(session.messages):
-        words = (part for part in one.parts.values() if isinstance(part, TextPart))
-        if isinstance(one.info, User) and any(not part.synthetic for part in words):
-            return one.info.time.created
+    for message in reversed(session.messages):
+        words = (part for part in message.parts.values() if isinstance(part, TextPart))
+        if isinstance(message.info, User) and any(not part.synthetic for part in words):
+            return message.info.time.created
     return 0

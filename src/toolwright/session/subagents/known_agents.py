@@ -20,5 +20,5 @@ class KnownAgents:
         ]
 
     def name_of(self, named: str) -> str:
-        found = self.agents.find(named)
-        return found.name if found is not None else named
+        agent = self.agents.find(named)
+        return agent.name if agent is not None else named

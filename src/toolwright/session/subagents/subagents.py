@@ -92,21 +92,21 @@ class ChildSessions:
                 text = result.text or last_text(child.conversation.messages)
                 return replace(result, text=_with(text, await outcome(ctx, result)))
 
-        one = self.background.begin(parent, child, task.agent, task.description, answer)
-        return Report(session_id=child.id, text=one.name, at_work=True)
+        worker = self.background.begin(parent, child, task.agent, task.description, answer)
+        return Report(session_id=child.id, text=worker.name, at_work=True)
 
     async def attend(self, ctx: ToolContext, session_id: str, text: str, *, stop: bool) -> str | None:
-        one = self.background.at_work(session_id)
-        if one is None or ctx.session_id not in one.session.callers:
+        agent = self.background.at_work(session_id)
+        if agent is None or ctx.session_id not in agent.session.callers:
             return None
         if stop:
-            one.is_known_to_end = one.parent.id == ctx.session_id
-            await self.background.stop(one)
-            return f"{one.name} was stopped. {last_text(one.session.messages)}".rstrip()
-        if text.strip() and one.session.turns.steer(text):
-            return f"{one.name} is told before its next step."
-        doing = f"; last: {one.doing}" if one.doing else ""
-        return f"{one.name} is at work: {one.steps} steps, {one.seconds} s{doing}. You are told when it is done."
+            agent.is_known_to_end = agent.parent.id == ctx.session_id
+            await self.background.stop(agent)
+            return f"{agent.name} was stopped. {last_text(agent.session.messages)}".rstrip()
+        if text.strip() and agent.session.turns.steer(text):
+            return f"{agent.name} is told before its next step."
+        doing = f"; last: {agent.doing}" if agent.doing else ""
+        return f"{agent.name} is at work: {agent.steps} steps, {agent.seconds} s{doing}. You are told when it is done."
 
     async def _answered(self, child: Session, prompt: Prompt) -> TurnResult[Any]:
         """The subagent's answer, in the form that it has. Whatever it left running ends with its task."""
@@ -144,7 +144,7 @@ class ChildSessions:
         return place.session, place.outcome
 
     def _prompt(self, parent: Session, task: Delegation) -> Prompt:
-        """What is switched off above is switched off below."""
+        """Make the prompt of a subagent: what is switched off above is switched off below."""
         last = parent.conversation.last_user()
         turn = parent.turns.turn
         above = turn.model if turn else None

@@ -1,4 +1,4 @@
-"""What reaches a session between two steps: the user's words, and notices of agents that work in the background."""
+"""Messages that reach a session between two steps: the user's words, and notices of agents in the background."""
 
 import asyncio
 from dataclasses import field, replace
@@ -20,14 +20,14 @@ class Notice:
 
     text: str
     about: Json
-    """What it is about, kept beside the text, so that it is told once."""
+    """Subject of the notice, kept beside the text, so that it is told once."""
     spending: "Spending | None" = None
-    """What the work that it comes of counts to."""
+    """Spending that the work it comes of counts to."""
 
 
 @record(slots=True)
 class Heard:
-    """What a session has heard and its model has not been told."""
+    """Words and notices that a session has got and its model has not been told."""
 
     words: list[str] = field(default_factory=list[str])
     notices: list[Notice] = field(default_factory=list[Notice])

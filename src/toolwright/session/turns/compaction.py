@@ -23,10 +23,10 @@ PRUNE_PROTECT = 40_000
 PRUNE_MINIMUM = 20_000
 """Less than this is not worth clearing."""
 TAIL_SHARE = 0.25
-"""How much of the room may be taken by turns that are kept word for word."""
+"""Share of the room that may be taken by turns that are kept word for word."""
 TAIL_MOST = 15_000
 MOST_IN_A_ROW = 3
-"""How often room may be made without getting anywhere."""
+"""Times that room may be made without getting anywhere."""
 QUOTED = 4_000
 """Characters of a text that are taken over where the whole would be too much."""
 
@@ -129,7 +129,7 @@ def _require_progress(turn: Turn) -> None:
 
 
 def usable(turn: Turn) -> int | None:
-    """How many tokens may be sent; None where the model's size is not known."""
+    """Return how many tokens may be sent; None where the model's size is not known."""
     limits = turn.model.info.limits
     reserved = turn.settings.compaction.reserved
     if limits.input:
@@ -245,7 +245,7 @@ async def _summarise(turn: Turn, messages: Sequence[Message]) -> None:
 
 
 def _summarise_by_rule(turn: Turn, messages: Sequence[Message]) -> None:
-    """Where no model will write one: a summary of the prompts and the last words, so that work can go on."""
+    """Write a summary of the prompts and the last words where no model will, so that work can go on."""
     prompts = [_quoted(message.text) for message in messages if isinstance(message.info, User) and message.text]
     answers = [message.text for message in messages if isinstance(message.info, Assistant) and message.text]
     text = "The conversation so far could not be summarised by a model. The user asked:\n- " + "\n- ".join(

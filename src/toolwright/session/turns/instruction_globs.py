@@ -56,17 +56,17 @@ class GlobSearch:
 
 
 def _test(step: str) -> _Fits | None:
-    """Whether a name fits a step; None for any number of folders."""
+    """Return a test of whether a name fits a step; None for any number of folders."""
     return None if step == "**" else re.compile(fnmatch.translate(step)).match
 
 
 def _with_empty(places: Iterable[int], tests: "list[_Fits | None]") -> set[int]:
     """The steps that come next, also where any number of folders is none."""
-    found = set(places)
+    reached = set(places)
     for at in range(len(tests) - 1):
-        if at in found and tests[at] is None:
-            found.add(at + 1)
-    return found
+        if at in reached and tests[at] is None:
+            reached.add(at + 1)
+    return reached
 
 
 def _entries(folder: Path, most: int) -> "list[os.DirEntry[str]]":

@@ -43,13 +43,13 @@ class Instructions:
     confined: tuple[str, ...] = ()
     """The same of a project that is not trusted: only files inside of it."""
     may_read: Callable[[Path], bool] = _anything
-    """Which files the rules let be read; asked for all that a project brings."""
+    """Test of which files the rules let be read; asked for all that a project brings."""
     _read: dict[Path, tuple[int, str]] = field(default_factory=dict[Path, tuple[int, str]])
 
     @classmethod
     def of(cls, config: Config, folders: Folders) -> "Instructions":
         """The instructions that a configuration asks for."""
-        said = [
+        entries = [
             (source.level == "project" and not config.trusted, entry)
             for source in config.sources
             for entry in source.value.get("instructions", ())
@@ -59,8 +59,8 @@ class Instructions:
             directory=config.directory,
             home=folders.home,
             config=folders.config,
-            wanted=tuple(dict.fromkeys(entry for confined, entry in said if not confined)),
-            confined=tuple(dict.fromkeys(entry for confined, entry in said if confined)),
+            wanted=tuple(dict.fromkeys(entry for confined, entry in entries if not confined)),
+            confined=tuple(dict.fromkeys(entry for confined, entry in entries if confined)),
             may_read=config.may_read,
         )
 
@@ -77,20 +77,20 @@ class Instructions:
 
     def files(self) -> list[Path]:
         search = GlobSearch()
-        found = [
+        paths = [
             *map(Path.resolve, self._global()),
             *filter(self._is_own, map(Path.resolve, self._project())),
             *filter(self.may_read, map(Path.resolve, self._configured(self.wanted, search))),
             *filter(self._is_own, map(Path.resolve, self._configured(self.confined, search))),
         ]
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(paths))
 
     def named(self, entry: str) -> list[Path]:
         """The files that one entry of the settings names."""
         return list(self._configured([entry], GlobSearch()))
 
     def _is_own(self, file: Path) -> bool:
-        """Whether a file, with its links followed, is the project's own and not kept from agents."""
+        """Tell whether a file, with its links followed, is the project's own and not kept from agents."""
         return file.is_relative_to(self.root) and self.may_read(file)
 
     def _global(self) -> Iterator[Path]:
@@ -103,9 +103,9 @@ class Instructions:
         """Every file of the first name that is there at all, from the root down to the folder opened."""
         folders = self._folders()
         for name in NAMES:
-            found = [folder / name for folder in folders if (folder / name).is_file()]
-            if found:
-                return found
+            present = [folder / name for folder in folders if (folder / name).is_file()]
+            if present:
+                return present
         return []
 
     def _configured(self, wanted: Sequence[str], search: GlobSearch) -> Iterator[Path]:
@@ -164,7 +164,7 @@ LAST_STEP = (
 
 
 def reminder(agent: str, before: str) -> str:
-    """What a prompt to an agent says beside the user's words, given the agent of the prompt before."""
+    """Return what a prompt to an agent says beside the user's words, given the agent of the prompt before."""
     return PLAN_REMINDER if agent == "plan" else BUILD_REMINDER if before == "plan" else ""
 
 

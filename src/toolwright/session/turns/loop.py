@@ -70,8 +70,8 @@ async def attach(turn: Turn) -> Message:
 def note_mentioned(turn: Turn, message: Message) -> None:
     """Let the agents that a prompt names take work, whatever the rules of whoever hands it down."""
     agents = turn.session.home.agents
-    found = (agents.find(part.name) for part in message.parts.values() if isinstance(part, AgentPart))
-    turn.mentioned = tuple(agent.name for agent in found if agent is not None)
+    agents_named = (agents.find(part.name) for part in message.parts.values() if isinstance(part, AgentPart))
+    turn.mentioned = tuple(agent.name for agent in agents_named if agent is not None)
 
 
 async def _step(turn: Turn, *, tools: list[ToolSpec], last: bool) -> ReplyWriter:
@@ -185,5 +185,5 @@ async def _refuse(turn: Turn, call: Call, part: ToolPart, error: ToolError) -> R
 
 
 def refused_by_user(results: Sequence[Result]) -> bool:
-    """Whether the user has said no to something without saying what to do instead."""
+    """Tell whether the user has said no to something without saying what to do instead."""
     return any(isinstance(result.error, PermissionRejected) and not result.error.advice for result in results)

@@ -24,7 +24,7 @@ MOST = 8
 WATCHED = 10_000
 """Files that one pattern may watch."""
 CHECK_SECONDS = 600.0
-"""How long a command that is watched may take."""
+"""Longest time that a command that is watched may take."""
 _LONGEST = 24 * 3600
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _OPTION = re.compile(r"--(times|if-fails|if-output|if-changed)(?:=|\s+)('[^']*'|\"[^\"]*\"|\S+)\s*")
@@ -34,7 +34,7 @@ State = Literal["waiting", "working", "done", "failed", "stopped"]
 
 @record(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """When rounds are due, and how many there are."""
+    """Schedule of the rounds: when they are due, and how many there are."""
 
     seconds: float
     """From the end of one to the beginning of the next."""
@@ -65,8 +65,8 @@ class Plan:
 
 def seconds_of(text: str) -> float:
     """Return a time such as 30s, 10m or 2h in seconds."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
-    seconds = float(found[1]) * _UNITS[found[2]] if found else 0.0
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
+    seconds = float(match[1]) * _UNITS[match[2]] if match else 0.0
     if not 0 < seconds <= _LONGEST:
         raise UsageError(f"--every takes a time up to 24h, such as 30s, 10m or 2h, not {text!r}.")
     return seconds
@@ -75,16 +75,16 @@ def seconds_of(text: str) -> float:
 def plan_of(text: str) -> tuple[Plan, str]:
     """Return what is typed behind /loop, `10m --if-fails 'make test' PROMPT`, as a plan and the prompt."""
     every, _, rest = text.strip().partition(" ")
-    seconds, given, rest = seconds_of(every), dict[str, str](), rest.lstrip()
+    seconds, options, rest = seconds_of(every), dict[str, str](), rest.lstrip()
     while option := _OPTION.match(rest):
-        given[option[1].replace("-", "_")] = option[2].strip("'\"") if option[2][0] in "'\"" else option[2]
+        options[option[1].replace("-", "_")] = option[2].strip("'\"") if option[2][0] in "'\"" else option[2]
         rest = rest[option.end() :]
-    times = given.pop("times", str(TIMES))
+    times = options.pop("times", str(TIMES))
     if not times.isdecimal():
         raise UsageError(f"--times takes a number from 1 to {MOST_TIMES}, not {times!r}.")
     if not rest.strip():
         raise UsageError("/loop takes a time and a prompt, such as /loop 10m look for new reports.")
-    return Plan(seconds=seconds, times=int(times), **given), rest.strip()
+    return Plan(seconds=seconds, times=int(times), **options), rest.strip()
 
 
 @record(slots=True, kw_only=True)

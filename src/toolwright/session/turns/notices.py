@@ -1,4 +1,4 @@
-"""What the user should know: files that the model cannot be given, guessed limits, a prompt that was not read whole."""
+"""Notices for the user: files the model cannot be given, guessed limits, a prompt that was not read whole."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -69,8 +69,8 @@ def _without_effect(turn: Turn) -> Iterator[str]:
 def _left_out(turn: Turn) -> list[str]:
     message = turn.conversation.message(turn.user.id)
     files = [part for part in message.parts.values() if isinstance(part, FilePart)] if message else []
-    given = [Attachment(mime=file.mime, url=file.url, filename=file.filename) for file in files if _is_sent(file)]
-    return left_out(given, turn.model.info.accepts) if given else []
+    attachments = [Attachment(mime=file.mime, url=file.url, filename=file.filename) for file in files if _is_sent(file)]
+    return left_out(attachments, turn.model.info.accepts) if attachments else []
 
 
 def _is_sent(file: FilePart) -> bool:

@@ -31,7 +31,7 @@ class Work(Generic[T]):
     _steps: "asyncio.Future[Any] | None" = None
 
     async def carry_out(self, steps: Callable[[], Awaitable[S]]) -> S:
-        """What the steps come to, or Stopped."""
+        """Return what the steps come to, or raise Stopped."""
         begun: asyncio.Future[S] = asyncio.ensure_future(steps())
         self._steps = begun
         if self.reason:
@@ -62,7 +62,7 @@ class Queue(Generic[T]):
     def busy(self) -> bool:
         return bool(self._works)
 
-    async def run(self, job: Callable[[Work[T]], Awaitable[T]], gone: str) -> T:
+    async def run(self, job: Callable[[Work[T]], Awaitable[T]], reason: str) -> T:
         """Do a job when its turn has come. If the caller is cancelled, the job is stopped, with that as the reason."""
         work: Work[T] = Work()
         self._works.append(work)
@@ -70,7 +70,7 @@ class Queue(Generic[T]):
         try:
             return await asyncio.shield(work._whole)
         except asyncio.CancelledError:
-            await self._stop([work], gone)
+            await self._stop([work], reason)
             if not work._whole.cancelled():
                 # Nobody is left to hear of it.
                 work._whole.exception()

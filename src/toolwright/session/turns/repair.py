@@ -14,20 +14,20 @@ INTERRUPTED = "the program ended in the middle of it"
 
 def repair(conversation: Conversation) -> bool:
     """Close every call and reply that was under way when its process ended; whether there was one."""
-    found = False
+    repaired = False
     for message in conversation.messages:
         if message.open_calls:
             close_open_calls(conversation, message, INTERRUPTED)
-            found = True
+            repaired = True
         info = message.info
         if isinstance(info, Assistant) and info.time.completed is None:
             done = replace(info.time, completed=now())
             conversation.update(replace(info, time=done, error=info.error or aborted(INTERRUPTED)))
-            found = True
+            repaired = True
     unfinished = _unfinished_compaction(conversation.messages)
     if unfinished is not None:
         conversation.remove_from(unfinished.info.id)
-    return found or unfinished is not None
+    return repaired or unfinished is not None
 
 
 def _unfinished_compaction(messages: Sequence[Message]) -> Message | None:

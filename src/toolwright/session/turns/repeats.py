@@ -9,7 +9,7 @@ from toolwright.record import record
 from toolwright.session.budget import LimitReached
 
 TIMES = 3
-"""How often the same must come in a row before the user is asked; so many steps of refusals end the turn."""
+"""Times in a row that the same may come before the user is asked; so many steps of refusals end the turn."""
 LONGEST_CYCLE = 8
 
 
@@ -21,12 +21,12 @@ class Repeats:
     """Those that are loaded, by their ids."""
     _seen: list[str] = field(default_factory=list[str])
     _refused: bool = False
-    """Whether a call of this step was refused for going round."""
+    """True if a call of this step was refused for going round."""
     _steps: int = 0
-    """How many steps in a row had such a call."""
+    """Number of steps in a row with such a call."""
 
     def circles(self, call: Call) -> bool:
-        """Whether this call is the third of its kind in a row, or ends the third round of a cycle."""
+        """Tell whether this call is the third of its kind in a row, or ends the third round of a cycle."""
         self.recall([call])
         return any(self._repeats(length) for length in range(1, LONGEST_CYCLE + 1))
 

@@ -36,7 +36,7 @@ from toolwright.session.records.conversation import Conversation
 from toolwright.text.ids import now
 
 FLUSH_SECONDS = 1.0
-"""How long streamed words may be in memory only."""
+"""Longest time that streamed words may be in memory only."""
 
 _THINK, _END_THINK = "<think>", "</think>"
 
@@ -54,7 +54,7 @@ class ReplyWriter:
     usage: Usage | None = None
     _open: TextPart | ReasoningPart | None = None
     _pieces: list[str] = field(default_factory=list[str])
-    """What has come of the open part; joined when it is written, so that a long text is not copied at every word."""
+    """Pieces of the open part so far; joined when it is written, so that a long text is not copied at every word."""
     _flushed: float = 0.0
     _untold: list[Part] = field(default_factory=list[Part])
     """Complete parts that are not yet safe on disk, so that nobody has been told that they are complete."""
@@ -125,14 +125,14 @@ class ReplyWriter:
 
     @property
     def finish_word(self) -> str:
-        """How the reply ended, by what is in it: a reply with calls asks for their results."""
+        """Return how the reply ended, by what is in it: a reply with calls asks for their results."""
         if self.calls and self.reason in ("stop", "other", "tool_calls", ""):
             return "tool-calls"
         return {"content_filter": "content-filter", "other": "stop", "": "unknown"}.get(self.reason, self.reason)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was said and nothing asked for."""
+        """Tell whether nothing was said and nothing asked for."""
         return not self.calls and not self.message.text
 
     def part_of(self, call_id: str) -> ToolPart:

@@ -32,7 +32,7 @@ def waiting_in(messages: Sequence[Message]) -> list[Question]:
 async def resume(
     session: "Session",
     question_id: str,
-    said: Reply | str,
+    reply_or_text: Reply | str,
     *,
     model: "str | Model | None" = None,
     budget: Budget | Mapping[str, Any] | None = None,
@@ -41,11 +41,11 @@ async def resume(
     from toolwright.session.asking import go_on
 
     left = list(questions_left(session.conversation.messages[-1:]))
-    found = next((one for one in left if one[0].id == question_id), None)
-    if found is None:
+    asked = next((one for one in left if one[0].id == question_id), None)
+    if asked is None:
         raise UsageError(f"No question {question_id!r} waits in {session.id}; it was answered, or the session went on.")
-    question, message, part = found
-    reply = as_reply(said)
+    question, message, part = asked
+    reply = as_reply(reply_or_text)
     _check(question, reply)
 
     async def steps(turn: "Turn") -> Message:

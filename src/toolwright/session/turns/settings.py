@@ -1,4 +1,4 @@
-"""What holds for every turn of a workspace."""
+"""Settings that hold for every turn of a workspace."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import field
@@ -21,19 +21,19 @@ PromptHook = Callable[[Callable[["Prompt"], Awaitable["TurnEnd"]], "Prompt", str
 
 @record(frozen=True, slots=True, kw_only=True)
 class CompactionSettings:
-    """When a conversation is shortened."""
+    """Settings for when a conversation is shortened."""
 
     auto: bool = True
-    """Whether a summary may take the place of the conversation when it is full."""
+    """True if a summary may take the place of the conversation when it is full."""
     prune: bool = True
-    """Whether old results are cleared after a turn."""
+    """True if old results are cleared after a turn."""
     reserved: int | None = None
     """Tokens kept free; as many as the longest reply if not said."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class TurnSettings:
-    """What holds for every turn of a workspace."""
+    """Settings that hold for every turn of a workspace."""
 
     default_model: str = ""
     mentionable: tuple[str, ...] = ()

@@ -149,12 +149,12 @@ class _Waiting:
 async def turn_events(
     bus: Bus, reader: TurnReader, work: "Callable[[], Coroutine[Any, Any, TurnResult[T]]]"
 ) -> "AsyncGenerator[TurnEvent[T], None]":
-    """What is told of a turn while it is worked on, and last what it came to. Left early, it stops the turn."""
+    """Yield what is told of a turn while it is worked on, and last its result. Left early, it stops the turn."""
     waiting = _Waiting()
 
     def hear(event: Event) -> None:
-        for told in reader.read(event):
-            waiting.put(told)
+        for turn_event in reader.read(event):
+            waiting.put(turn_event)
 
     leave = bus.subscribe(hear)
     task = asyncio.create_task(work())

@@ -17,7 +17,7 @@ from toolwright.text.ids import new_id
 
 @record(slots=True, kw_only=True)
 class Handed:
-    """What is handed to a subagent, and what came back."""
+    """Task that is handed to a subagent, and what came back."""
 
     prompt: Prompt
     report: Report | None = None

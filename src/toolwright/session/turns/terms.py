@@ -28,10 +28,10 @@ class CallTerms:
     mentioned: tuple[str, ...] = ()
     """The agents that the prompt names."""
     spending: "Spending | None" = None
-    """What the turn has taken so far, with what its subagents take."""
+    """Spending of the turn so far, with what its subagents take."""
 
     def offers(self, tool_id: str) -> bool:
-        """Whether the prompt leaves a tool on, and the agent has it."""
+        """Tell whether the prompt leaves a tool on, and the agent has it."""
         only = self.agent.only_tools
         listed = only is None or tool_id in only or (tool_id == HAND_OVER and bool(self.agent.hand_over))
         return listed and tool_id not in self.withheld and (self.wanted is None or tool_id in self.wanted)

@@ -37,21 +37,21 @@ class Turn(CallTerms):
     """One prompt from its message to its answer. Made and ended by the `Turns` of its session."""
 
     turns: "Turns"
-    """What the session keeps from one turn to the next."""
+    """Turns that keep what outlasts one of them."""
     prompt: "Prompt"
     model: Model
     spending: Spending
     settings: TurnSettings
     handed: "Handed | None" = None
-    """What the prompt itself hands to a subagent, if it does."""
+    """Task that the prompt itself hands to a subagent, if it does."""
     repeats: Repeats
     compactions: int = 0
-    """How often room was made without a step in between that needed none."""
+    """Number of times that room was made without a step in between that needed none."""
     compacted_at: int = 0
     tools_size: int = 0
     """About how many tokens the offered tools take; 0 until they were looked up."""
     heard: Heard
-    """What was said during the turn, and what came from the background, of which the model has not been told."""
+    """Words and notices from the background that came during the turn, and that the model has not been told."""
     _system: SystemMessage | None = None
     _system_for: tuple[str, str | None] = ("", None)
 
@@ -121,7 +121,7 @@ class Turn(CallTerms):
         )
 
     def system_message(self) -> SystemMessage:
-        """What the model is told first. Looked up once a turn and agent: within a turn it stays as it is."""
+        """Return what the model is told first. Looked up once a turn and agent: within a turn it stays as it is."""
         wanted = (self.agent.name, self.user.system)
         if self._system is None or self._system_for != wanted:
             text = system_prompt(
@@ -135,18 +135,18 @@ class Turn(CallTerms):
         return self._system
 
     def _form_of_answer(self) -> str:
-        """What the agent is told of the form of its answers, where the prompt asks for no other."""
+        """Return what the agent is told of the form of its answers, where the prompt asks for no other."""
         output = self.agent.output
         return "" if output is None or self.prompt.output is not None else output.describe()
 
     def reply_settings(self) -> ReplySettings:
-        """How the model is to reply."""
-        told = (self.model.info, self.agent, self.user.variant or "", self.conversation.id)
-        usual, output = self.toolbox.reply_settings(*told), self.prompt.output or self.agent.output
+        """Return how the model is to reply."""
+        key = (self.model.info, self.agent, self.user.variant or "", self.conversation.id)
+        usual, output = self.toolbox.reply_settings(*key), self.prompt.output or self.agent.output
         return usual if output is None else replace(usual, answer_schema=output.schema)
 
     async def tools(self) -> list[ToolSpec]:
-        """What the agent is offered on this model, without what the prompt has switched off."""
+        """Return what the agent is offered on this model, without what the prompt has switched off."""
         refresh = self.session.home.caller.registry.refresh
         if refresh is not None:
             await refresh("")
@@ -188,7 +188,7 @@ class Toolbox:
     size: int = 0
     """About how many tokens the tools take."""
     doubted: bool = False
-    """Whether the user has been told that the server does not read all it is sent."""
+    """True if the user has been told that the server does not read all it is sent."""
     _specs: list[ToolSpec] = field(default_factory=list[ToolSpec])
     _specs_for: tuple[object, ...] = ()
     _short: Once[ToolSpec, ToolSpec] = field(default_factory=lambda: Once(short_spec))
@@ -204,7 +204,7 @@ class Toolbox:
         if wanted != self._specs_for:
             tools = await registry.tools(turn.provider, turn.model_id, ruled)
             specs = [
-                ToolSpec(name=one.id, description=one.description, schema=_shown(one.parameters))
+                ToolSpec(name=one.id, description=one.description, schema=_schema_for_model(one.parameters))
                 for one in tools
                 if one.id in names
             ]
@@ -213,7 +213,7 @@ class Toolbox:
         return self._specs
 
     def reply_settings(self, info: ModelInfo, agent: Agent, asked: str, cache_key: str) -> ReplySettings:
-        """How a model is to reply; worked out once for a model, an agent and a variant."""
+        """Return how a model is to reply; worked out once for a model, an agent and a variant."""
         if self._settings is None or self._settings_for != (info, agent, asked):
             self._settings = _reply_settings(info, agent, asked, cache_key)
             self._settings_for = (info, agent, asked)
@@ -235,15 +235,15 @@ def _reply_settings(info: ModelInfo, agent: Agent, asked: str, cache_key: str) -
     )
 
 
-def _shown(schema: Json) -> Json:
+def _schema_for_model(schema: Json) -> Json:
     """A schema without what says nothing to a model. The door goes by the whole of it all the same."""
     properties = {name: _without_default(value) for name, value in schema.get("properties", {}).items()}
-    shown = {name: value for name, value in schema.items() if name != "additionalProperties" and value != []}
-    return shown | {"properties": properties}
+    fields = {name: value for name, value in schema.items() if name != "additionalProperties" and value != []}
+    return fields | {"properties": properties}
 
 
 def _without_default(value: Json) -> Json:
-    """What happens if an argument is left out is said in words, or plain: false, or nothing."""
+    """Leave out a plain default: what happens without an argument is said in words, or plain: false, or nothing."""
     silent = value.get("default") in (False, "", None)
     return {name: entry for name, entry in value.items() if not (name == "default" and silent)}
 

@@ -52,9 +52,9 @@ _NO_MODEL = (
 
 
 Begin = Callable[[Turn], Awaitable[None]]
-"""What is done before the steps of a turn, and always to its end."""
+"""Work that is done before the steps of a turn, and always to its end."""
 Steps = Callable[[Turn], Awaitable[Message]]
-"""What a turn does to come to its last message."""
+"""Steps of a turn until its last message."""
 
 
 @record(slots=True, kw_only=True, eq=False)
@@ -73,7 +73,7 @@ class Turns:
     first_prompt: "Callable[[Turns, Message, Model], None]"
     """Told of the first prompt before it is answered, to give the session a title."""
     above: Spending | None = None
-    """What the turn of the caller has taken, where another session works through this one."""
+    """Spending of the caller's turn, where another session works through this one."""
     history: History = field(default_factory=History)
     toolbox: Toolbox = field(default_factory=Toolbox)
     turn: Turn | None = None
@@ -82,7 +82,7 @@ class Turns:
     _brought: dict[str, Model] = field(default_factory=dict[str, Model])
     """The models that prompts and agents have brought as objects, by the names that messages have of them."""
     heard: Heard = field(default_factory=Heard)
-    """What was said during the turn, and what came from the background, of which the model has not been told."""
+    """Words and notices from the background that came during the turn, and that the model has not been told."""
 
     @property
     def busy(self) -> bool:
@@ -189,7 +189,7 @@ class Turns:
         # What a job has done until now belongs to the turns before.
         await self.changes.journal.catch_up()
         try:
-            turn = self.turn = self._made(prompt, agent, model)
+            turn = self.turn = self._new_turn(prompt, agent, model)
             await begin(turn)
             self._tell({"type": "busy"})
             message = await self._take_steps(work, turn, steps)
@@ -290,7 +290,7 @@ class Turns:
             self.first_prompt(self, message, model)
 
     async def _recount(self, turn: Turn) -> None:
-        """What the turn has taken and changed before it was broken off counts as well."""
+        """Count what the turn took and changed before it was broken off."""
         self.changes.begin_turn(since=turn.user.time.created / 1000)
         for message in self.conversation.messages:
             if message.info.id == turn.user.id:
@@ -302,7 +302,7 @@ class Turns:
                 turn.repeats.recall(calls)
 
     async def _forget_reverted(self) -> None:
-        """What was taken back by turn is gone for good once the user goes on from there."""
+        """Remove what was taken back by turn: it is gone for good once the user goes on from there."""
         mark = self.conversation.info.revert
         if mark is None:
             return
@@ -311,7 +311,7 @@ class Turns:
             self.conversation.remove_from(mark["messageID"])
         self.conversation.change(replace(self.conversation.info, revert=None))
 
-    def _made(self, prompt: Prompt, agent: Agent, model: Model) -> Turn:
+    def _new_turn(self, prompt: Prompt, agent: Agent, model: Model) -> Turn:
         settings = self.settings
         self.heard.words.clear()
         self.changes.begin_turn()

@@ -1,4 +1,4 @@
-"""What a session and its subagents have changed in files: step by step, in a turn, and since the session began."""
+"""Changes of files by a session and its subagents: step by step, in a turn, and since the session began."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import field
@@ -32,11 +32,11 @@ class Changes:
 
     journal: Journal
     hides: Callable[[Path], bool]
-    """Whether nothing of a file may be shown."""
+    """Tells whether nothing of a file may be shown."""
     _read: dict[str, int] = field(default_factory=dict[str, int])
-    """How far the list of each session has been read."""
+    """Length to which the list of each session has been read."""
     _written: int = -1
-    """How much had been recorded when all lists were read."""
+    """Number of changes recorded when all lists were read."""
     _before: dict[str, str | None] = field(default_factory=dict[str, str | None])
     """The first content known of each file, by its hash."""
     _in_turn: dict[str, str | None] = field(default_factory=dict[str, str | None])
@@ -78,7 +78,7 @@ class Changes:
             self._in_turn.setdefault(entry.path, entry.before)
 
     def sum_up(self) -> list[ChangedFile]:
-        """How the files touched since the last time differ from what they were before the session."""
+        """Compare the files touched since the last time with what they were before the session."""
         self._news()
         changes = [self._compare(file, self._before[file]) for file in self._touched]
         self._touched.clear()
@@ -87,7 +87,7 @@ class Changes:
         return changes
 
     def of_turn(self, summed: Sequence[ChangedFile]) -> list[ChangedFile]:
-        """How the files that the turn has changed differ from what they were before it did."""
+        """Compare the files that the turn has changed with what they were before it did."""
         known = {change.file: change for change in summed}
         return [
             known[file] if file in known and before == self._before[file] else self._compare(file, before)
@@ -127,7 +127,7 @@ class Changes:
         was = None if name is None else self.journal.images.body(name, present)
         if self.hides(Path(file)):
             was, present = stand_ins(was, present)
-        before, after = _text(was), _text(present)
+        before, after = _text_of(was), _text_of(present)
         additions, deletions = counts(before, after)
         return ChangedFile(file=file, before=before, after=after, additions=additions, deletions=deletions)
 
@@ -139,7 +139,7 @@ def _present(path: Path) -> Body:
         return None
 
 
-def _text(body: Body) -> str:
+def _text_of(body: Body) -> str:
     """Nothing of what is not text, too long, or no longer kept."""
     if not isinstance(body, bytes) or len(body) > SHOWN or b"\0" in body[:8192]:
         return ""

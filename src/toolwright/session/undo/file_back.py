@@ -1,4 +1,4 @@
-"""What is to be undone, and one file on its way back."""
+"""Selections of what is to be undone, and one file on its way back."""
 
 from dataclasses import replace
 
@@ -12,12 +12,12 @@ from toolwright.text.diff import counts
 
 
 class NothingToUndo(UsageError):
-    """What was selected has changed no file, or no longer stands."""
+    """Selection that has changed no file, or no longer stands."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which changes to undo; whatever is given must fit."""
+    """Changes to undo; whatever is given must fit."""
 
     turn: str = ""
     """A user message: everything from it on."""
@@ -44,11 +44,11 @@ class FileUndo:
     emptied: tuple[str, ...] = ()
     """Folders that were made for the file, innermost first; they go if nothing is left in them."""
     apart: bool = False
-    """Whether other names of the file that is there keep what they have."""
+    """True if other names of the file that is there keep what they have."""
     hidden: bool = False
-    """Whether nothing of it may be shown."""
+    """True if nothing of it may be shown."""
     changed_since: bool = False
-    """Whether the file is no longer as the session left it."""
+    """True if the file is no longer as the session left it."""
 
     @property
     def kind(self) -> str:
@@ -64,21 +64,21 @@ class FileUndo:
         return hunks_of(self.path, *self.shown())
 
     def shown(self) -> tuple[Body, Body]:
-        """What is there and what is restored, for showing."""
+        """Return what is there and what is restored, for showing."""
         present, restored = (None if isinstance(one, Folder) else one for one in (self.present, self.restored))
         return stand_ins(present, restored) if self.hidden else (present, restored)
 
     def texts(self) -> tuple[str, str]:
         """The same as text."""
         present, restored = self.shown()
-        return _text(present), _text(restored)
+        return _text_of(present), _text_of(restored)
 
     def turned(self) -> "FileUndo":
-        """What was changed, from what would undo it."""
+        """Return what was changed, from what would undo it."""
         return replace(self, present=self.restored, restored=self.present)
 
 
-def _text(body: Body) -> str:
+def _text_of(body: Body) -> str:
     if isinstance(body, Link):
         return f"-> {body.target}\n"
     return body.decode("utf-8", "replace") if body else ""

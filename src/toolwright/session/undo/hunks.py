@@ -22,20 +22,20 @@ def hunks_of(path: str, present: Body, restored: Body) -> list[Hunk]:
     if present == restored:
         return []
     if not isinstance(present, bytes) or not isinstance(restored, bytes):
-        text = "".join(text for text, _ in compare(_text(present), _text(restored)).hunks())
-        return [Hunk(id=_name(path, text), text=_shown(text))]
-    diff = compare(_text(present), _text(restored))
-    return [Hunk(id=_name(path, text), text=_shown(text)) for text, _ in diff.hunks()]
+        text = "".join(text for text, _ in compare(_decode(present), _decode(restored)).hunks())
+        return [Hunk(id=_name(path, text), text=_printable(text))]
+    diff = compare(_decode(present), _decode(restored))
+    return [Hunk(id=_name(path, text), text=_printable(text)) for text, _ in diff.hunks()]
 
 
 def apply_hunks(path: str, present: Body, restored: Body, wanted: Collection[str]) -> Body:
-    """What is there, with the wanted pieces restored."""
+    """Return what is there, with the wanted pieces restored."""
     if {hunk.id for hunk in hunks_of(path, present, restored)} <= set(wanted):
         return restored
     if not isinstance(present, bytes) or not isinstance(restored, bytes):
         return present
-    diff = compare(_text(present), _text(restored))
-    lines = split_lines(_text(present))
+    diff = compare(_decode(present), _decode(restored))
+    lines = split_lines(_decode(present))
     offset = diff.first_line - 1
     # From the bottom up, so that the numbers of the lines above still hold.
     for text, changes in reversed(list(diff.hunks())):
@@ -50,11 +50,11 @@ def _name(path: str, text: str) -> str:
     return hashlib.sha256(f"{path}\0{text}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-def _text(body: Body) -> str:
+def _decode(body: Body) -> str:
     if isinstance(body, Link):
         return f"-> {body.target}\n"
     return body.decode("utf-8", "surrogateescape") if body else ""
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -31,9 +31,9 @@ async def undo_last_change(ctx: ToolContext, files: Files, conversation: Convers
         raise
     except UsageError as error:
         raise ToolError(str(error), "not_found" if isinstance(error, NothingToUndo) else "stale") from error
-    told = "\n".join(f"{plan.kind} {place.relative}" for plan, place in zip(plans, places, strict=True))
+    listed = "\n".join(f"{plan.kind} {place.relative}" for plan, place in zip(plans, places, strict=True))
     return Result(
-        f"Your last change is undone:\n{told}",
+        f"Your last change is undone:\n{listed}",
         title=f"{len(plans)} file{'' if len(plans) == 1 else 's'} undone",
         metadata={"diff": "\n".join(patches), "files": [plan.path for plan in plans], "callID": selection.call},
     )

@@ -61,16 +61,16 @@ class Undo:
 
     def changes(self) -> list[JournalEntry]:
         """Every file that the session and its subagents changed, oldest first."""
-        return [made.entry for made in self._made() if not made.entry.aside]
+        return [made.entry for made in self._all_changes() if not made.entry.aside]
 
     def plan(self, selection: Selection) -> list[FileUndo]:
-        """What undoing the selected changes would do: nothing to files, where a turn has changed none.
+        """Plan what undoing the selected changes would do: nothing to files, where a turn has changed none.
 
         Raises UsageError where it would harm anything.
         """
         by_path: dict[str, list[Made]] = {}
-        for made in self._made():
-            by_path.setdefault(made.entry.path, []).append(made)
+        for change in self._all_changes():
+            by_path.setdefault(change.entry.path, []).append(change)
         standing = {path: standing_changes(history) for path, history in by_path.items()}
         selects = self._selector(selection)
         plans, conflicts, left = list[FileUndo](), list[str](), set[str]()
@@ -87,7 +87,7 @@ class Undo:
         # What belongs together is undone together or not at all.
         plans = [plan for plan in plans if _repository(plan.path) not in left]
         if conflicts:
-            raise UsageError(_told(conflicts, plans))
+            raise UsageError(_render_conflicts(conflicts, plans))
         if not plans and not self._only_words(selection):
             raise NothingToUndo(
                 "There is nothing to undo: this session changed nothing there, or it was undone already."
@@ -97,12 +97,12 @@ class Undo:
         return [plan for plan in plans if plan.present != plan.restored or plan.attributes is not None]
 
     def standing(self) -> list[FileUndo]:
-        """What the session has made of each file and not undone, also where others have changed the file since."""
+        """List what the session has made of each file and not undone, also where others have changed the file since."""
         by_path: dict[str, list[Made]] = {}
-        for made in self._made():
-            by_path.setdefault(made.entry.path, []).append(made)
-        found = [self._standing(path, standing_changes(history)) for path, history in by_path.items()]
-        return [one for one in found if one is not None and one.present != one.restored]
+        for change in self._all_changes():
+            by_path.setdefault(change.entry.path, []).append(change)
+        undos = [self._standing(path, standing_changes(history)) for path, history in by_path.items()]
+        return [one for one in undos if one is not None and one.present != one.restored]
 
     def _standing(self, path: str, changes: Sequence[Made]) -> FileUndo | None:
         if not changes:
@@ -167,9 +167,9 @@ class Undo:
         undone = {one.info.id for one in _from(messages, since)} if since else set[str]()
         return selection.turn not in undone
 
-    def _made(self) -> list[Made]:
-        found = [Made(one, entry) for one in self.records for entry in self.files.journal.everything(one)]
-        return sorted(found, key=lambda made: made.entry.number)
+    def _all_changes(self) -> list[Made]:
+        changes = [Made(one, entry) for one in self.records for entry in self.files.journal.everything(one)]
+        return sorted(changes, key=lambda made: made.entry.number)
 
     def _selector(self, selection: Selection) -> Callable[[Made], bool]:
         """Return whether a change is meant."""
@@ -178,12 +178,12 @@ class Undo:
         turn = selection.turn if not selection.call else ""
         began = _began(self.records[self.conversation.id], turn) if turn else None
 
-        def selects(made: Made) -> bool:
-            if file and made.entry.path != file:
+        def selects(change: Made) -> bool:
+            if file and change.entry.path != file:
                 return False
             # What a job did in this turn belongs to it, whenever the job was started.
-            late = began is not None and made.entry.late and made.entry.time >= began
-            return late or calls is None or made.call in calls
+            late = began is not None and change.entry.late and change.entry.time >= began
+            return late or calls is None or change.call in calls
 
         return selects
 
@@ -198,7 +198,7 @@ class Undo:
         named = [part for part in _tool_parts(messages) if part.call_id == selection.call]
         # A call of a subagent may be named too, and one that a program made and no message tells of.
         called = set(self._with_those_below(named)) or {
-            made.call for made in self._made() if made.entry.call_id == selection.call
+            made.call for made in self._all_changes() if made.entry.call_id == selection.call
         }
         return called & set(self._with_those_below(since)) if selection.turn else called
 
@@ -222,8 +222,8 @@ class Undo:
         state = name_of(present)
         undone: list[JournalEntry] = []
         first = wanted.index(True)
-        for made, is_wanted in reversed(list(zip(changes[first:], wanted[first:], strict=True))):
-            entry = made.entry
+        for change, is_wanted in reversed(list(zip(changes[first:], wanted[first:], strict=True))):
+            entry = change.entry
             # Pieces undone since go with the change that they were pieces of.
             if not is_wanted and not entry.undoes:
                 raise UsageError(f"{path} was changed again by call {entry.call_id}; undo that one first.")
@@ -241,9 +241,11 @@ class Undo:
         return self._file_undo(entry.path, present, entry.before, [entry])
 
     def _present(self, path: str, changes: Sequence[Made]) -> Thing:
-        """What is at a path now; a folder is a whole one if nobody else has changed anything in it since."""
+        """Return what is at a path now; a folder is a whole one if nobody else has changed anything in it since."""
         last = changes[-1].entry
-        known = {made.entry.path for made in self._made()} if (last.after or "").startswith(WHOLE) else set[str]()
+        known = (
+            {made.entry.path for made in self._all_changes()} if (last.after or "").startswith(WHOLE) else set[str]()
+        )
         return _present(path, last, known)
 
     def _file_undo(self, path: str, present: Thing, state: str | None, undone: Sequence[JournalEntry]) -> FileUndo:
@@ -312,7 +314,7 @@ def _repository(path: str) -> str:
 
 
 def _began(messages: Sequence[Message], message_id: str) -> float:
-    """When a turn began, in seconds."""
+    """Return when a turn began, in seconds."""
     return _from(messages, message_id)[0].info.time.created / 1000
 
 
@@ -321,10 +323,10 @@ def standing_changes(history: Sequence[Made]) -> list[Made]:
     history = _merged(history)
     standing: list[Made] = []
     taken: list[list[Made]] = []
-    for made in history:
-        entry = made.entry
+    for change in history:
+        entry = change.entry
         if not entry.undoes:
-            standing.append(made)
+            standing.append(change)
             taken.clear()
         elif taken and (taken[-1][0].entry.before, taken[-1][-1].entry.after) == (entry.before, entry.after):
             standing += taken.pop()
@@ -335,29 +337,29 @@ def standing_changes(history: Sequence[Made]) -> list[Made]:
                 del standing[start:]
             else:
                 # Some pieces were undone: a state of its own.
-                standing.append(made)
+                standing.append(change)
     return standing
 
 
 def _merged(history: Sequence[Made]) -> list[Made]:
     """The same with one entry for each file of an undo, which takes two where a folder has to go first."""
     merged = dict[object, Made]()
-    for made in history:
-        entry = made.entry
-        key: object = (made.call, entry.path) if entry.undoes else object()
+    for change in history:
+        entry = change.entry
+        key: object = (change.call, entry.path) if entry.undoes else object()
         first = merged.get(key)
-        merged[key] = made if first is None else replace(made, entry=replace(entry, before=first.entry.before))
+        merged[key] = change if first is None else replace(change, entry=replace(entry, before=first.entry.before))
     return list(merged.values())
 
 
 def _last_that_led_away(standing: Sequence[Made], state: str | None) -> int:
-    """Where to cut so that the file is in that state again; the end if nowhere."""
+    """Return where to cut so that the file is in that state again; the end if nowhere."""
     positions = range(len(standing) - 1, -1, -1)
     return next((at for at in positions if standing[at].entry.before == state), len(standing))
 
 
-def _told(conflicts: Sequence[str], plans: Sequence[FileUndo]) -> str:
-    """What stands in the way, and what does not."""
+def _render_conflicts(conflicts: Sequence[str], plans: Sequence[FileUndo]) -> str:
+    """Say what stands in the way, and what does not."""
     more = f" So it is with {len(conflicts) - 1} more." if conflicts[1:] else ""
     files = f"{len(plans)} other files" if plans[1:] else "One other file"
     rest = f" Nothing was undone. {files} can be undone by name (--file), such as {plans[0].path}." if plans else ""
@@ -392,7 +394,7 @@ def child_of(part: ToolPart) -> str:
 
 
 def _began_during(part: ToolPart, call: ToolPart) -> bool:
-    """Whether a subagent's call was made for this task, and not for another that went on with the same session."""
+    """Tell if a subagent's call was made for this task, and not for another that went on with the same session."""
     if isinstance(part.state, Pending) or isinstance(call.state, Pending):
         return False
     ended = call.state.time.end
