@@ -20,7 +20,7 @@ from toolwright.messages import ModelRef, Moment, TextPart, User
 from toolwright.models.scripted import ScriptedModel, ScriptedTurn
 from toolwright.proof.goal import goal_of
 from toolwright.session.goals.checks_in_copies import Witnesses
-from toolwright.session.goals.ledger import Ledger
+from toolwright.session.goals.ledger import WorkComparison
 from toolwright.testing import make_workspace
 from toolwright.text.ids import new_id
 
@@ -55,9 +55,9 @@ async def _share(project: Path) -> float:
         "    def test(self):\n        self.assertEqual(m0.g(), 1)\n"
     )
     (project / "m0.py").write_text("def g():\n    return 0\n")
-    reasons, look = Ledger.reasons, Witnesses.look
+    reasons, look = WorkComparison.reasons, Witnesses.look
     spent, copied = _Spent(), _Spent()
-    Ledger.reasons = spent.timed(reasons)  # type: ignore[method-assign]
+    WorkComparison.reasons = spent.timed(reasons)  # type: ignore[method-assign]
     Witnesses.look = copied.timed(look)  # type: ignore[method-assign]
     turns = [_call("read", filePath=f"m{number % FILES}.py") for number in range(STEPS)]
     edit = _call("edit", filePath="m0.py", oldString="return 0", newString="return 1")
@@ -66,7 +66,7 @@ async def _share(project: Path) -> float:
     async with make_workspace(project, model=model, keep=True) as workspace, workspace.session() as session:
         goal = goal_of(f"{sys.executable} -m unittest -q", mutants=0)
         result = await session.prompt("fix it", until=goal)
-    Ledger.reasons, Witnesses.look = reasons, look  # type: ignore[method-assign]
+    WorkComparison.reasons, Witnesses.look = reasons, look  # type: ignore[method-assign]
     assert result.evidence is not None
     whole = time.process_time() - began + os.times().children_user + os.times().children_system - children
     own, ledger = (

@@ -150,14 +150,14 @@ def flooded(folder: Path) -> list[float]:
 
 async def transcript() -> None:
     """Ten thousand lines, and an answer that streams below them."""
-    from toolwright.app.opened import Opened
+    from toolwright.app.opened import OpenedChat
     from toolwright.terminal.background import Background
     from toolwright.tui.app import ChatApp
     from toolwright.tui.blocks import AnswerBlock
     from toolwright.tui.highlight import highlighted
     from toolwright.tui.story import Story
 
-    async def opening() -> Opened:
+    async def opening() -> OpenedChat:
         return await asyncio.Future()
 
     background = Background()

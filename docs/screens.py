@@ -18,7 +18,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from toolwright.app.desk import Desk
-from toolwright.app.opened import Opened
+from toolwright.app.opened import OpenedChat
 from toolwright.app.project import LocalProject, answer_later
 from toolwright.demo.project import write_project
 from toolwright.demo.script import PROMPT, turns
@@ -62,11 +62,11 @@ class Screens:
         background = Background()
         opened: list[Workspace] = []
 
-        async def opening() -> Opened:
+        async def opening() -> OpenedChat:
             model = ScriptedModel(*turns("python3"), STORY, title={"text": "Fix the basket"})
             workspace = make_workspace(self.project, model=model, user=answer_later, config=RULES, keep=True)
             opened.append(await workspace.__aenter__())
-            return Opened(desk=Desk(project=LocalProject(workspace), agent="build"), theme="dark")
+            return OpenedChat(desk=Desk(project=LocalProject(workspace), agent="build"), theme="dark")
 
         os.environ["COLUMNS"] = str(self.size[0])
         self.app = Conversation(background, opening)

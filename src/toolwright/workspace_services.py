@@ -437,10 +437,12 @@ class Services:
     @cached_property
     def background(self) -> "BackgroundAgents":
         """The subagents that work in the background."""
-        from toolwright.session.subagents.background import BackgroundAgents, Limits
+        from toolwright.session.subagents.background import BackgroundAgents, BackgroundLimits
 
         section = self.settings.background
-        return BackgroundAgents(limits=Limits(agents=section.agents, total=section.total, seconds=section.seconds))
+        return BackgroundAgents(
+            limits=BackgroundLimits(agents=section.agents, total=section.total, seconds=section.seconds)
+        )
 
     @cached_property
     def loops(self) -> "Loops":

@@ -9,7 +9,7 @@ import pytest
 from tests.app.doors import Door, Place, every_door
 from toolwright.app.desk import Desk, Room
 from toolwright.app.line import OwnLine, PromptLine, ShellLine, meaning_of
-from toolwright.app.outcome import Lines, Pick, text_of
+from toolwright.app.outcome import OutputLines, Pick, text_of
 from toolwright.app.own import OTHER_NAMES, own_command, own_commands
 from toolwright.app.project import LocalProject
 from toolwright.errors import UsageError
@@ -115,6 +115,6 @@ async def test_the_context_is_told_by_what_fills_it(project: Path) -> None:
         desk = Desk(project=LocalProject(workspace), agent="build")
         await desk.say("Read it")
         outcome = await own_commands("session")["context"].run(desk, "")
-    assert isinstance(outcome, Lines)
+    assert isinstance(outcome, OutputLines)
     kinds = [line.split()[:2] for line, _ in outcome.lines if line.startswith("  ")]
     assert kinds == [["results", "of"], ["answers", "1"], ["your", "prompts"]]

@@ -3,7 +3,7 @@
 import pytest
 
 from toolwright.calls.parts import Completed, Running, Span, ToolPart
-from toolwright.client.deduplicate import Telling
+from toolwright.client.deduplicate import EventDeduplicator
 from toolwright.events import Event, PartUpdated, PermissionAsked, PermissionReplied
 from toolwright.messages import Assistant, Message, ModelRef, Moment, Paths, TextPart, User
 from toolwright.session.events import MessageUpdated, PartDelta, SessionIdle, SessionStatus
@@ -42,7 +42,7 @@ def call(*, done: bool) -> ToolPart:
     return ToolPart(id="prt_9", session_id=S, message_id="msg_2", call_id="c", tool="bash", state=state)
 
 
-def told(telling: Telling, *events: Event) -> list[Event]:
+def told(telling: EventDeduplicator, *events: Event) -> list[Event]:
     return [one for event in events for one in telling.take(event)]
 
 
@@ -61,7 +61,7 @@ def words_of(events: list[Event]) -> str:
     ],
 )
 def test_a_text_is_told_in_pieces_and_once(events: list[TextPart | PartDelta]) -> None:
-    telling = Telling()
+    telling = EventDeduplicator()
     found = told(
         telling,
         MessageUpdated(info=REPLY),
@@ -74,11 +74,11 @@ def test_a_text_is_told_in_pieces_and_once(events: list[TextPart | PartDelta]) -
 
 def test_the_words_of_a_user_come_whole() -> None:
     said = PartUpdated(part=text("do it", message="msg_1"))
-    assert told(Telling(), MessageUpdated(info=USER), said) == [MessageUpdated(info=USER), said]
+    assert told(EventDeduplicator(), MessageUpdated(info=USER), said) == [MessageUpdated(info=USER), said]
 
 
 def test_after_a_gap_only_what_is_new_is_told() -> None:
-    telling = Telling()
+    telling = EventDeduplicator()
     busy = SessionStatus(session_id=S, status={"type": "busy"})
     asked = PermissionAsked(id="per_1", session_id=S, permission="bash", patterns=(), always=(), metadata={})
     told(telling, busy, MessageUpdated(info=USER), MessageUpdated(info=REPLY), PartUpdated(part=text("")), piece("ab"))
@@ -94,13 +94,13 @@ def test_after_a_gap_only_what_is_new_is_told() -> None:
 
 
 def test_of_what_somebody_has_read_only_the_rest_is_told() -> None:
-    telling = Telling()
+    telling = EventDeduplicator()
     telling.seen(S, [Message(USER), Message(REPLY, {"prt_1": text("ab")})])
     assert words_of(told(telling, PartUpdated(part=text("abc", end=2)))) == "c"
 
 
 def test_a_message_that_came_while_nothing_was_heard_is_told() -> None:
-    telling = Telling()
+    telling = EventDeduplicator()
     told(telling, MessageUpdated(info=USER))
     events = list(telling.catch_up(S, [Message(USER), Message(REPLY, {"prt_1": text("Hello.", end=2)})], at_work=False))
     assert MessageUpdated(info=REPLY) in events
@@ -108,6 +108,6 @@ def test_a_message_that_came_while_nothing_was_heard_is_told() -> None:
 
 
 def test_a_message_from_before_that_was_never_told_is_not_told_later() -> None:
-    telling = Telling()
+    telling = EventDeduplicator()
     told(telling, MessageUpdated(info=REPLY))
     assert list(telling.catch_up(S, [Message(USER), Message(REPLY)], at_work=False)) == []

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from toolwright.copies.git import Repository
-from toolwright.copies.joining import Joined, joined
+from toolwright.copies.joining import JoinedTrees, joined
 
 Change = Callable[[Path], object]
 
 
-async def joining(tmp_path: Path, ours: Change, theirs: Change) -> Joined:
+async def joining(tmp_path: Path, ours: Change, theirs: Change) -> JoinedTrees:
     """Begin two folders alike, change each, and join them."""
     base = tmp_path / "theirs"
     base.mkdir()
@@ -69,7 +69,7 @@ def nothing(folder: Path) -> None:
     pass
 
 
-def shown(join: Joined) -> dict[str, str | None]:
+def shown(join: JoinedTrees) -> dict[str, str | None]:
     return {path: None if file is None else file.data.decode() for path, file in join.files.items()}
 
 

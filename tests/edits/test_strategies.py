@@ -11,7 +11,7 @@ from tests.rounds import rounds
 from toolwright.edits import strategies
 from toolwright.edits.blanks import BLANKS, squeeze, strip, units, words
 from toolwright.edits.replacement import replace
-from toolwright.edits.views import View
+from toolwright.edits.views import TextForms
 from toolwright.errors import ToolError
 
 PIECES = [
@@ -101,7 +101,7 @@ def compare_with_description(text: str, old: str, *, everywhere: bool) -> None:
 @settings(max_examples=rounds(50, 150), deadline=None)
 def test_candidates_come_in_the_described_order(ours: str, plain: str, case: tuple[str, str]) -> None:
     text, old = case
-    spans = strategies.STRATEGIES[ours](View(text), old)
+    spans = strategies.STRATEGIES[ours](TextForms(text), old)
     assert [text[span.start : span.end] for span in spans] == list(getattr(oracle, plain)(text, old))
 
 
@@ -109,7 +109,7 @@ def test_candidates_come_in_the_described_order(ours: str, plain: str, case: tup
 def test_blanks_are_those_of_ecmascript(text: str) -> None:
     assert strip(text) == oracle.trim(text)
     assert words(text) == oracle.normal(text)
-    assert View(text).strip(text) == oracle.trim(text)
+    assert TextForms(text).strip(text) == oracle.trim(text)
     assert squeeze(strip(text)).replace("\n", " ").split() == oracle.normal(text).split()
 
 
@@ -125,7 +125,7 @@ def test_lengths_count_utf16_units(text: str) -> None:
 
 @given(TEXTS, st.data())
 def test_a_view_finds_its_way_between_its_forms(text: str, data: st.DataObject) -> None:
-    view = View(text)
+    view = TextForms(text)
     lines = text.split("\n")
     assert view.line_count == len(lines)
     line = data.draw(st.integers(0, len(lines) - 1))
@@ -144,7 +144,7 @@ def test_a_view_finds_its_way_between_its_forms(text: str, data: st.DataObject) 
 
 def test_a_view_of_many_lines_has_marks_on_the_way() -> None:
     lines = [f"  line {number} " for number in range(5000)]
-    view = View("\n".join(lines))
+    view = TextForms("\n".join(lines))
     for line in (0, 1, 999, 2500, 4999):
         span = view.span(line, line)
         assert view.text[span.start : span.end] == lines[line]

@@ -6,15 +6,15 @@ from threading import Event
 from typing import Any
 
 from toolwright.fleet.cluster import Node
-from toolwright.fleet.movable import Order
-from toolwright.fleet.worker import Report, Worker
+from toolwright.fleet.movable import RunOrder
+from toolwright.fleet.worker import Worker, WorkerReport
 
 
 class Lost(Exception):
     """What Ray would raise for an actor that is gone."""
 
 
-Fate = Callable[[str, str, Report], bool]
+Fate = Callable[[str, str, WorkerReport], bool]
 """Given the node, the task and what would be told: whether the worker is lost just then."""
 
 
@@ -30,15 +30,15 @@ class Actor:
         self.describe, self.begin = Method(self.worker.describe), Method(self._begin)
         self.advance, self.close = Method(self._advance), Method(self.worker.close)
 
-    async def _begin(self, order: Order, packed: bytes | None) -> Report:
+    async def _begin(self, order: RunOrder, packed: bytes | None) -> WorkerReport:
         self.task = order.task.id
         self.cluster.begun.append((self.node.id, self.task, order.saved.steps if order.saved else 0))
         return await self._judged(await self.worker.begin(order, packed))
 
-    async def _advance(self) -> Report:
+    async def _advance(self) -> WorkerReport:
         return await self._judged(await self.worker.advance())
 
-    async def _judged(self, report: Report) -> Report:
+    async def _judged(self, report: WorkerReport) -> WorkerReport:
         if self.cluster.fate(self.node.id, self.task, report):
             await self.worker.close()
             raise Lost(f"{self.node.id} is gone")

@@ -14,7 +14,7 @@ from toolwright.evaluate import Task, TaskResult, places, run
 from toolwright.fleet import driver, slot
 from toolwright.fleet.cluster import Node
 from toolwright.fleet.folders import unpack
-from toolwright.fleet.worker import Report
+from toolwright.fleet.worker import WorkerReport
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +63,7 @@ def dies_once_at(step: int) -> Any:
     """The first worker that would tell a step of a task is lost instead; 0 is the end of the run."""
     seen: set[str] = set()
 
-    def fate(_node: str, task: str, report: Report) -> bool:
+    def fate(_node: str, task: str, report: WorkerReport) -> bool:
         told = report.step.steps if report.step else 0
         lost = told == step and task not in seen
         seen.update([task] if lost else [])
@@ -93,7 +93,7 @@ async def test_a_run_goes_on_elsewhere_after_its_last_step_that_was_told(
 async def test_the_run_that_costs_a_worker_again_and_again_is_given_up(
     start: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fate(_node: str, task: str, report: Report) -> bool:
+    def fate(_node: str, task: str, report: WorkerReport) -> bool:
         return task == "t0" and report.step is not None and report.step.steps == 2
 
     cluster = FakeCluster(*TWO, fate=fate)
@@ -156,7 +156,7 @@ async def test_what_was_saved_of_another_beginning_is_not_used(
 ) -> None:
     tasks, out = tasks_of(start, 1), tmp_path / "out"
 
-    def fate(_node: str, _task: str, report: Report) -> bool:
+    def fate(_node: str, _task: str, report: WorkerReport) -> bool:
         if report.step is not None and report.step.steps == 2:
             (start / "a.txt").write_text("one\ntwo\nthree\n")
             raise KeyError("as if the driver broke")

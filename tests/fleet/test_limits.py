@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from toolwright.errors import UsageError
-from toolwright.fleet.limits import Limit, Limits, Window, parse_limit
+from toolwright.fleet.limits import Limit, ProviderLimits, RequestWindow, parse_limit
 
 
 def test_a_request_waits_until_the_oldest_of_its_minute_is_over() -> None:
-    window = Window(Limit(requests=2))
+    window = RequestWindow(Limit(requests=2))
     for now in (0.0, 10.0):
         assert window.wait(5, now) == 0
         window.grant(5, now)
@@ -20,7 +20,7 @@ def test_a_request_waits_until_the_oldest_of_its_minute_is_over() -> None:
 
 
 def test_tokens_are_counted_as_they_really_were() -> None:
-    window = Window(Limit(tokens=100))
+    window = RequestWindow(Limit(tokens=100))
     first = window.grant(10, 0.0)
     assert window.wait(80, 1.0) == 0
     first.tokens = 60
@@ -38,7 +38,7 @@ async def test_all_who_ask_share_one_limit(monkeypatch: pytest.MonkeyPatch) -> N
         time += seconds
 
     monkeypatch.setattr("toolwright.fleet.limits.asyncio.sleep", sleep)
-    shared = Limits({"scripted": Limit(requests=3)}, clock=lambda: time)
+    shared = ProviderLimits({"scripted": Limit(requests=3)}, clock=lambda: time)
 
     async def ask() -> None:
         number = await shared.take("scripted", 10)

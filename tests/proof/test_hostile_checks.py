@@ -10,7 +10,7 @@ import pytest
 from tests.proof.cheats import RIGHT, WRONG
 from tests.proof.work import Work, evidence_of_work
 from toolwright.files.journal import JournalEntry
-from toolwright.proof.tree import Tree
+from toolwright.proof.tree import TreeScanner
 from toolwright.session.goals.checks import Checker
 from toolwright.session.session import SessionOwner
 from toolwright.session.storage.bundle import _present
@@ -88,7 +88,9 @@ def test_bytecode_of_a_changed_file_is_removed_from_its_own_folder_alone(tmp_pat
         for name in ("calc.cpython-311.pyc", "calculus.cpython-311.pyc"):
             (folder / name).touch()
     (root / "__pycache__").symlink_to(outside)
-    checker = Checker(home=cast("SessionOwner", None), tree=Tree(root), _checked={"calc.py": "1", "sub/calc.py": "1"})
+    checker = Checker(
+        home=cast("SessionOwner", None), tree=TreeScanner(root), _checked={"calc.py": "1", "sub/calc.py": "1"}
+    )
     checker._drop_bytecode({"calc.py": "2", "sub/calc.py": "2"})
     assert sorted(one.name for one in outside.iterdir()) == ["calc.cpython-311.pyc", "calculus.cpython-311.pyc"]
     assert [one.name for one in (root / "sub" / "__pycache__").iterdir()] == ["calculus.cpython-311.pyc"]

@@ -13,8 +13,8 @@ from textual.pilot import Pilot
 
 from tests.waiting import patience_left
 from toolwright.app.desk import Desk
-from toolwright.app.history import History
-from toolwright.app.opened import Opened
+from toolwright.app.history import PromptHistory
+from toolwright.app.opened import OpenedChat
 from toolwright.app.project import LocalProject, answer_later
 from toolwright.messages import SessionInfo
 from toolwright.models.model import Model
@@ -115,7 +115,7 @@ async def on_stage(
     workspaces: list[Workspace] = []
     sized = pytest.MonkeyPatch()
 
-    async def opening() -> Opened:
+    async def opening() -> OpenedChat:
         settings = {"permission": ASKED, **(config or {})}
         answering = model or ScriptedModel(*turns)
         workspace = make_workspace(project, model=answering, user=answer_later, config=settings, keep=True)
@@ -123,9 +123,9 @@ async def on_stage(
         desk = Desk(project=LocalProject(workspace), agent="build")
         if session is not None:
             await desk.open(session.id)
-        return Opened(
+        return OpenedChat(
             desk=desk,
-            history=History(file=project.parent / "prompts.jsonl"),
+            history=PromptHistory(file=project.parent / "prompts.jsonl"),
             theme=workspace.settings.theme,
             keybinds=workspace.settings.keybinds,
             **more,

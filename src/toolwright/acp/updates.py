@@ -5,7 +5,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from toolwright.app.outcome import Changes, Outcome, text_of
+from toolwright.app.outcome import FileChanges, Outcome, text_of
 from toolwright.app.shown import Looks, looks_of, view_of
 from toolwright.calls.look import CallView
 from toolwright.calls.parts import Completed, Failed, FilePart, Pending, Running, ToolPart
@@ -235,7 +235,7 @@ class Updates:
         """Return the outcome of a command of ours, as words of the agent; of several lines, as they stand."""
         text = text_of(outcome).rstrip()
         if "\n" in text:
-            text = f"```{'diff' if isinstance(outcome, Changes) else ''}\n{text}\n```"
+            text = f"```{'diff' if isinstance(outcome, FileChanges) else ''}\n{text}\n```"
         return [chunk("agent_message_chunk", new_id("msg"), text_block(text))] if text else []
 
     def replay(self, messages: list[Message]) -> list[Json]:

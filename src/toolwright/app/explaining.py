@@ -11,13 +11,13 @@ from toolwright.record import record
 from toolwright.text.ids import new_id
 from toolwright.workspace import Workspace
 
-__all__ = ["Explained", "RequestExplanation", "explain_argument", "explain_call", "explain_waiting", "lines"]
+__all__ = ["CallExplanation", "RequestExplanation", "explain_argument", "explain_call", "explain_waiting", "lines"]
 
 LONGEST_NOTE = 2000
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Explained:
+class CallExplanation:
     """Permissions that a call needs, and what the rules make of it."""
 
     tool: str
@@ -33,19 +33,19 @@ class Explained:
         return passages or [[f"{self.tool} needs no permission for this."]]
 
 
-async def explain_argument(workspace: Workspace, tool: str, argument: str, agent: str = "") -> Explained:
+async def explain_argument(workspace: Workspace, tool: str, argument: str, agent: str = "") -> CallExplanation:
     """Explain a call by its one argument, as a person types it."""
     session = workspace.session(agent)
     try:
         requests, refusal = await requests_of(workspace, session, tool, argument)
         approvals = workspace.gate.approvals.of((session.id,))
         explanations = tuple(explain(session.ruled_agent.policy, one, approvals) for one in requests)
-        return Explained(tool=tool, requests=explanations, refusal=refusal)
+        return CallExplanation(tool=tool, requests=explanations, refusal=refusal)
     finally:
         await session.close()
 
 
-async def explain_call(workspace: Workspace, tool: str, arguments: Json, agent: str = "") -> Explained:
+async def explain_call(workspace: Workspace, tool: str, arguments: Json, agent: str = "") -> CallExplanation:
     """Explain a call with all its arguments; nothing of it is done."""
     session = workspace.session(agent)
     try:
@@ -54,7 +54,7 @@ async def explain_call(workspace: Workspace, tool: str, arguments: Json, agent: 
         result = await session.run_call(call, log=asked, gate=workspace.dry_gate())
         approvals = workspace.gate.approvals.of((session.id,))
         explanations = tuple(explain(session.ruled_agent.policy, one.judgement.request, approvals) for one in asked)
-        return Explained(tool=tool, requests=explanations, refusal="" if asked else result.output[:LONGEST_NOTE])
+        return CallExplanation(tool=tool, requests=explanations, refusal="" if asked else result.output[:LONGEST_NOTE])
     finally:
         await session.close()
 

@@ -16,7 +16,7 @@ LARGEST = 10_000
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class History:
+class PromptHistory:
     """Prompts, the oldest first. Without a file nothing is kept; a file that cannot be used is no reason to stop."""
 
     file: Path | None = None

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from toolwright.app.own import OTHER_NAMES, Own, own_command, own_commands
+from toolwright.app.own import OTHER_NAMES, OwnCommand, own_command, own_commands
 from toolwright.record import record
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[\w:-]+")
 
 
-class Named(Protocol):
+class NamedPrompts(Protocol):
     """Prompts that have a name."""
 
     def __contains__(self, name: str, /) -> bool: ...
@@ -31,7 +31,7 @@ class ShellLine:
 class OwnLine:
     """A command of ours, and what goes with it."""
 
-    command: Own
+    command: OwnCommand
     rest: str
 
 
@@ -55,7 +55,7 @@ class PromptLine:
 Meaning = ShellLine | OwnLine | PromptLine
 
 
-def meaning_of(text: str, named: Named, room: "Room") -> Meaning:
+def meaning_of(text: str, named: NamedPrompts, room: "Room") -> Meaning:
     """Tell what a line means. `named` are the prompts with a name; each takes the name of one of ours."""
     line = text.strip()
     if line.startswith("!") and line[1:].strip():

@@ -21,7 +21,7 @@ PATIENCE = 60.0
 """Seconds in which a login has to say where the person goes."""
 
 
-class Logins:
+class ProviderLogins:
     """The logins of a workspace that are under way."""
 
     def __init__(self, workspace: "Workspace") -> None:

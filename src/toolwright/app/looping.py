@@ -7,7 +7,7 @@ from toolwright.errors import UsageError
 from toolwright.record import record
 
 if TYPE_CHECKING:
-    from toolwright.session.turns.loops import Loop
+    from toolwright.session.turns.loops import PromptLoop
     from toolwright.workspace import Workspace
 
 
@@ -50,12 +50,12 @@ def loops_of(workspace: "Workspace", session_id: str) -> list[LoopView]:
     return [view_of_loop(one) for one in workspace.loops.of(session_id)]
 
 
-def loops_at_work(workspace: "Workspace") -> "list[Loop]":
+def loops_at_work(workspace: "Workspace") -> "list[PromptLoop]":
     """Return the loops of all sessions that are not over."""
     return workspace.loops.at_work if "loops" in workspace.__dict__ else []
 
 
-def view_of_loop(loop: "Loop") -> LoopView:
+def view_of_loop(loop: "PromptLoop") -> LoopView:
     """Return what people see of a loop."""
     return LoopView(
         name=loop.name,

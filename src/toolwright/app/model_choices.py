@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from toolwright.app.history import History
+from toolwright.app.history import PromptHistory
 from toolwright.config.auth import ACCOUNT
 from toolwright.record import record
 
@@ -62,11 +62,11 @@ class RecentModels:
     file: Path
 
     def names(self) -> list[str]:
-        return list(dict.fromkeys(reversed(list(History(file=self.file).prompts()))))[:RECENT]
+        return list(dict.fromkeys(reversed(list(PromptHistory(file=self.file).prompts()))))[:RECENT]
 
     def remember(self, name: str) -> None:
         if self.names()[:1] != [name]:
-            History(file=self.file).remember(name)
+            PromptHistory(file=self.file).remember(name)
 
 
 def ordered(models: Sequence[ModelChoice], recent: Sequence[str], current: str) -> list[ModelChoice]:

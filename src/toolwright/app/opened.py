@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from toolwright.app.history import History
+from toolwright.app.history import PromptHistory
 from toolwright.record import record
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ async def _nothing() -> None:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Opened:
+class OpenedChat:
     """A project that is ready to be talked about, and what the command line says about the conversation."""
 
     desk: "Desk"
@@ -31,6 +31,6 @@ class Opened:
     """Notes that the person should know first."""
     warnings: tuple[str, ...] = ()
     """Warnings that were printed to stderr already, where a full screen hides them."""
-    history: History = field(default_factory=History)
+    history: PromptHistory = field(default_factory=PromptHistory)
     theme: str = ""
     keybinds: Mapping[str, Any] = field(default_factory=dict[str, Any])

@@ -17,7 +17,7 @@ Act = Literal[
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Lines:
+class OutputLines:
     """Lines to read."""
 
     lines: Sequence[Line] = ()
@@ -41,7 +41,7 @@ class Pick:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Changes:
+class FileChanges:
     """Files as they would be, shown as differences."""
 
     title: str
@@ -60,28 +60,28 @@ class AtScreen:
     text: str = ""
 
 
-Outcome = Lines | Pick | Changes | AtScreen
+Outcome = OutputLines | Pick | FileChanges | AtScreen
 
 
-def brief(text: str, *, reread: bool = False) -> Lines:
+def brief(text: str, *, reread: bool = False) -> OutputLines:
     """Say in a line that something was done."""
-    return Lines(lines=[(text, "remark")], brief=True, reread=reread)
+    return OutputLines(lines=[(text, "remark")], brief=True, reread=reread)
 
 
-def page(title: str, lines: Sequence[str], remark: str = "") -> Lines:
+def page(title: str, lines: Sequence[str], remark: str = "") -> OutputLines:
     """Give lines to read, and a remark below them."""
     whole: list[Line] = [(line, "") for line in lines]
-    return Lines(title=title, lines=[*whole, (remark, "remark")] if remark else whole)
+    return OutputLines(title=title, lines=[*whole, (remark, "remark")] if remark else whole)
 
 
 def text_of(outcome: Outcome) -> str:
     """Return an outcome as text, for whoever shows nothing else."""
     match outcome:
-        case Lines():
+        case OutputLines():
             return "\n".join(text for text, _ in outcome.lines)
         case Pick():
             return "\n".join([*(f"  {text}" for _, text in outcome.entries), outcome.hint])
-        case Changes():
+        case FileChanges():
             from toolwright.app.undoing import diff_of
 
             return diff_of(outcome.plans) or outcome.none

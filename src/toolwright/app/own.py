@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from toolwright.app.desk import Desk, Room, holds
-from toolwright.app.outcome import AtScreen, Changes, Line, Lines, Outcome, Pick, brief, page
+from toolwright.app.outcome import AtScreen, FileChanges, Line, Outcome, OutputLines, Pick, brief, page
 from toolwright.app.shown import view_of
 from toolwright.app.who_answers import account, agent, connect, model, variant
 from toolwright.app.words import money
@@ -40,7 +40,7 @@ Run = Callable[[Desk, str], Coroutine[Any, Any, Outcome]]
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Own:
+class OwnCommand:
     """One of our commands."""
 
     run: Run
@@ -58,12 +58,12 @@ class Own:
         return text if text[:2].isupper() else text[:1].lower() + text[1:]
 
 
-def own_commands(room: Room) -> dict[str, Own]:
+def own_commands(room: Room) -> dict[str, OwnCommand]:
     """Return those that a surface has, by name, in the order of the help."""
     return {name: one for name, one in _ALL.items() if holds(room, one.room)}
 
 
-def own_command(name: str, room: Room) -> Own | None:
+def own_command(name: str, room: Room) -> OwnCommand | None:
     """Return the one of a name, or of what it is called elsewhere, if the surface has it."""
     return own_commands(room).get(OTHER_NAMES.get(name, name))
 
@@ -73,7 +73,7 @@ async def help_(desk: Desk, _: str) -> Outcome:
     named = {one.name: one.description or "yours" for one in await desk.project.commands()}
     known = {name: one.help for name, one in own_commands(desk.room).items()} | named
     lines: list[Line] = [(f"  /{name:<13}{text}", "") for name, text in known.items()]
-    return Lines(title="Commands", lines=[*lines, *((f"  {line}", "remark") for line in OTHERS)])
+    return OutputLines(title="Commands", lines=[*lines, *((f"  {line}", "remark") for line in OTHERS)])
 
 
 # Sessions.
@@ -97,7 +97,7 @@ async def sessions(desk: Desk, name: str) -> Outcome:
                 return Pick(title=f"Sessions that say {name}", entries=hits, hint="/sessions NAME goes on with one")
             raise
         await desk.open(session.id)
-        return Lines(reread=True)
+        return OutputLines(reread=True)
     infos = await desk.project.sessions(LISTED)
     entries = [(one.id, f"{one.slug or one.id:<22} {one.title}") for one in infos]
     chosen = desk.session.id if desk.session else ""
@@ -178,21 +178,21 @@ async def undo(desk: Desk, what: str) -> Outcome:
     selection = selection_of([word for word in words if word != "preview"])
     plans = await desk.project.undo(desk.require_session().id, selection, preview=preview)
     if preview:
-        return Changes(title="What undoing would do", plans=plans, undoing=True, none="no file would be changed")
+        return FileChanges(title="What undoing would do", plans=plans, undoing=True, none="no file would be changed")
     return undone(plans)
 
 
 async def redo(desk: Desk, _: str) -> Outcome:
     """Make again what was undone."""
     plans = await desk.project.redo(desk.require_session().id)
-    return Lines(lines=[*_counted(plans), ("made again", "remark")], brief=True, reread=True)
+    return OutputLines(lines=[*_counted(plans), ("made again", "remark")], brief=True, reread=True)
 
 
 async def diff(desk: Desk, _: str) -> Outcome:
     """Show what the session has changed."""
     plans = await desk.project.changes(desk.require_session().id)
     none = "the session has changed nothing that still stands"
-    return Changes(title="What the session has changed", plans=[plan.turned() for plan in plans], none=none)
+    return FileChanges(title="What the session has changed", plans=[plan.turned() for plan in plans], none=none)
 
 
 # What the session is like.
@@ -201,7 +201,7 @@ async def diff(desk: Desk, _: str) -> Outcome:
 async def compact(desk: Desk, _: str) -> Outcome:
     """Replace the conversation so far with a summary."""
     await desk.project.compact(desk.require_session().id, desk.model)
-    return Lines(reread=True)
+    return OutputLines(reread=True)
 
 
 async def cost(desk: Desk, _: str) -> Outcome:
@@ -401,14 +401,14 @@ def shares_of(messages: Sequence[Message]) -> dict[str, int]:
     return shares
 
 
-def undone(plans: "Sequence[FileUndo]") -> Lines:
+def undone(plans: "Sequence[FileUndo]") -> OutputLines:
     """Tell what was undone."""
     if not plans:
         return brief(
             "the turn changed no file; what was said from it on is left out from now on. /redo brings it back",
             reread=True,
         )
-    return Lines(lines=[*_counted(plans), ("undone; /redo makes it again", "remark")], brief=True, reread=True)
+    return OutputLines(lines=[*_counted(plans), ("undone; /redo makes it again", "remark")], brief=True, reread=True)
 
 
 def _counted(plans: "Sequence[FileUndo]") -> Iterator[Line]:
@@ -418,7 +418,7 @@ def _counted(plans: "Sequence[FileUndo]") -> Iterator[Line]:
         yield f"  {plan.kind:<9} +{additions} -{deletions}  {plan.path}", ""
 
 
-def _in_order() -> Iterator[Own]:
+def _in_order() -> Iterator[OwnCommand]:
     """All of them, in the order of the help."""
     by_room: Sequence[tuple[Room, Sequence[Run]]] = (
         ("session", (help_,)),
@@ -431,7 +431,7 @@ def _in_order() -> Iterator[Own]:
         ("screen", (find, subagents, timeline)),
     )
     for room, runs in by_room:
-        yield from (Own(run=run, room=room) for run in runs)
+        yield from (OwnCommand(run=run, room=room) for run in runs)
 
 
 _ALL = {one.name: one for one in _in_order()}

@@ -35,7 +35,7 @@ from toolwright.workspace import Workspace
 
 if TYPE_CHECKING:
     from toolwright.session.storage.search import Hit
-    from toolwright.session.turns.loops import Plan
+    from toolwright.session.turns.loops import LoopPlan
 
 FOLLOWED = 20_000
 """Events that wait for a surface that is busy, such as one whose user reads a question."""
@@ -113,7 +113,7 @@ class Project(Protocol):
     async def loops(self, session_id: str) -> list[LoopView]:
         """The prompts that are put again and again in a session, and those that were."""
 
-    async def begin_loop(self, session_id: str, prompt: Prompt, plan: "Plan") -> LoopView:
+    async def begin_loop(self, session_id: str, prompt: Prompt, plan: "LoopPlan") -> LoopView:
         """Put a prompt again and again, as the plan says."""
 
     async def stop_loops(self, session_id: str, name: str = "") -> list[str]:
@@ -265,7 +265,7 @@ class LocalProject:
     async def loops(self, session_id: str) -> list[LoopView]:
         return loops_of(self.workspace, session_id)
 
-    async def begin_loop(self, session_id: str, prompt: Prompt, plan: "Plan") -> LoopView:
+    async def begin_loop(self, session_id: str, prompt: Prompt, plan: "LoopPlan") -> LoopView:
         return view_of_loop(self.workspace.loops.begin(await self._session(session_id), prompt, plan))
 
     async def stop_loops(self, session_id: str, name: str = "") -> list[str]:
@@ -364,11 +364,11 @@ class LocalProject:
         self._recent.remember(name)
 
     async def providers(self) -> list[ProviderChoice]:
-        from toolwright.app.logins import Logins
+        from toolwright.app.logins import ProviderLogins
         from toolwright.app.models import readiness
 
         known = self.workspace.connections.catalog.providers()
-        logins = {name for name, ways in (await Logins(self.workspace).ways()).items() if ways[0].authorizes}
+        logins = {name for name, ways in (await ProviderLogins(self.workspace).ways()).items() if ways[0].authorizes}
         return [
             ProviderChoice(
                 id=one.id, name=one.name, ready=readiness(self.workspace, one)[0], login=one.service in logins
@@ -385,9 +385,9 @@ class LocalProject:
         self.workspace.connections.use_stored(provider)
 
     async def log_in(self, provider: str, show: Callable[[str], None]) -> None:
-        from toolwright.app.logins import Logins
+        from toolwright.app.logins import ProviderLogins
 
-        logins = Logins(self.workspace)
+        logins = ProviderLogins(self.workspace)
         try:
             await logins.log_in(provider, show)
         finally:

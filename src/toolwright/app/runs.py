@@ -17,7 +17,7 @@ STATES = ("working", "done", "failed", "stopped")
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Run:
+class BackgroundRun:
     """One of them."""
 
     session: str
@@ -47,14 +47,14 @@ class Runs:
     def of(cls, folders: Folders) -> "Runs":
         return cls(folders.data / "runs.json")
 
-    def all(self) -> list[Run]:
+    def all(self) -> list[BackgroundRun]:
         """Return them, the oldest first."""
         return _read(read_private(self.file))
 
-    def unfinished(self) -> list[Run]:
+    def unfinished(self) -> list[BackgroundRun]:
         return [one for one in self.all() if not one.is_over]
 
-    def put(self, run: Run) -> None:
+    def put(self, run: BackgroundRun) -> None:
         """Remember a run, in the place of what was known of it."""
 
         def change(text: str) -> str:
@@ -66,11 +66,11 @@ class Runs:
 
         update(self.file, change)
 
-    def end(self, run: Run, state: str, at: int, error: str = "") -> None:
+    def end(self, run: BackgroundRun, state: str, at: int, error: str = "") -> None:
         """Remember how a run has ended."""
         self.put(replace(run, state=state, ended=at, error=error))
 
-    def named(self, name: str) -> Run:
+    def named(self, name: str) -> BackgroundRun:
         """Return the one of a name or an id, of which the beginning is enough, or the `last`."""
         runs = self.all()
         if name == "last" and runs:
@@ -85,9 +85,9 @@ class Runs:
         raise UsageError(f"There is no run {name!r}. {f'There are: {known}.' if known else 'tw run --bg begins one.'}")
 
 
-def _read(text: str) -> list[Run]:
+def _read(text: str) -> list[BackgroundRun]:
     try:
         entries: list[Json] = read_json(text or "[]")
-        return [Run(**one) for one in entries]
+        return [BackgroundRun(**one) for one in entries]
     except (ValueError, TypeError):
         return []

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from getpass import getpass
 
 from toolwright.app.line import OwnLine, ShellLine, meaning_of
-from toolwright.app.outcome import AtScreen, Changes, Lines, Outcome, Pick
-from toolwright.app.own import Own, own_commands
+from toolwright.app.outcome import AtScreen, FileChanges, Outcome, OutputLines, Pick
+from toolwright.app.own import OwnCommand, own_commands
 from toolwright.chat.chat import Chat
 from toolwright.chat.keyboard import InputEnded
 from toolwright.chat.transcript import show_messages
@@ -58,7 +58,7 @@ class ChatCommands:
     def names(self) -> list[str]:
         return sorted({*own_commands(self.chat.desk.room), *self.named})
 
-    def _done(self, command: Own, rest: str) -> Outcome:
+    def _done(self, command: OwnCommand, rest: str) -> Outcome:
         """Carry out a command of ours; what happens in the session meanwhile is shown."""
         chat, work = self.chat, command.run(self.chat.desk, rest)
         if chat.session is None:
@@ -67,7 +67,7 @@ class ChatCommands:
 
     def _show(self, outcome: Outcome) -> None:
         match outcome:
-            case Lines():
+            case OutputLines():
                 for text, mark in outcome.lines:
                     self._line(text, DIM if mark == "remark" else "")
             case Pick():
@@ -76,7 +76,7 @@ class ChatCommands:
                 if (more := len(outcome.entries) - MOST_CHOICES) > 0:
                     self._line(f"  … {more} more; a part of the name finds them", DIM)
                 self._line(outcome.hint, DIM)
-            case Changes():
+            case FileChanges():
                 self._show_changes(outcome)
             case AtScreen():
                 _ACTS[outcome.act](self, outcome.text)
@@ -87,7 +87,7 @@ class ChatCommands:
         if chat.session is not None and (before is None or before.id != chat.session.id):
             show_messages(chat.screen, chat.wait(chat.project.messages(chat.session.id)), last=4)
 
-    def _show_changes(self, outcome: Changes) -> None:
+    def _show_changes(self, outcome: FileChanges) -> None:
         if not outcome.plans:
             self._line(outcome.none, DIM)
         for plan in outcome.plans:

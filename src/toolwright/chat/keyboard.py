@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import field
 from functools import partial
 
-from toolwright.app.history import History
+from toolwright.app.history import PromptHistory
 from toolwright.record import record
 from toolwright.terminal.screen import Screen
 
@@ -27,7 +27,7 @@ class Keyboard:
     """Reads lines. Ctrl-C raises KeyboardInterrupt, the end of input raises InputEnded."""
 
     screen: Screen
-    history: History = field(default_factory=History)
+    history: PromptHistory = field(default_factory=PromptHistory)
     reading: bool = False
     """True while a line is being read; for a signal handler."""
 

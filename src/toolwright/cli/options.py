@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", int, float)
 
 
-class Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """argparse that takes options and words in any order, and complains the way the rest of the program does."""
 
     free_words = False
@@ -94,8 +94,8 @@ class _Last(argparse._StoreAction):
         super().__call__(parser, namespace, value, name)
 
 
-def parser(command: str, description: str, *, examples: str = "") -> Parser:
-    root = Parser(
+def parser(command: str, description: str, *, examples: str = "") -> CommandParser:
+    root = CommandParser(
         prog=f"tw {command}",
         description=description,
         epilog=f"examples:\n{examples}" if examples else None,
@@ -132,9 +132,9 @@ def port(text: str) -> int:
     return number
 
 
-def subcommand(group: Any, name: str, text: str, *, as_json: bool = False) -> Parser:
+def subcommand(group: Any, name: str, text: str, *, as_json: bool = False) -> CommandParser:
     """A sub-command that takes the common options too, wherever they stand, and `--json` if it has that."""
-    sub: Parser = group.add_parser(name, help=text, description=text, formatter_class=Layout)
+    sub: CommandParser = group.add_parser(name, help=text, description=text, formatter_class=Layout)
     add_common(sub)
     if as_json:
         sub.add_argument("--json", action="store_true", help="machine-readable")

@@ -26,7 +26,7 @@ Text = TextPart | ReasoningPart
 
 
 @record(slots=True)
-class Telling:
+class EventDeduplicator:
     """Events in, events out. Of a session at rest nothing is remembered but which its last message was."""
 
     last: dict[str, str] = field(default_factory=dict[str, str])

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from toolwright.client.calls import ServerError, ServerGone, rows, understood
 from toolwright.client.client import Client
-from toolwright.client.deduplicate import Telling
+from toolwright.client.deduplicate import EventDeduplicator
 from toolwright.client.events import event_of, payload_of, session_of_event
 from toolwright.errors import ToolwrightError
 from toolwright.events import Bus, Event
@@ -21,13 +21,13 @@ _ANEW = ("server.instance.disposed", "global.disposed")
 """Notice of a server that no longer knows what it has told."""
 
 
-class Link:
+class EventLink:
     """Publishes on `bus` what a server tells. `replays` says whether the server itself tells what was missed."""
 
     def __init__(self, client: Client, *, replays: bool) -> None:
         self.client = client
         self.bus = Bus()
-        self.telling = Telling()
+        self.telling = EventDeduplicator()
         self._watched: set[str] = set()
         self._replays = replays
         self._last = ""

@@ -19,7 +19,7 @@ from toolwright.client.calls import ServerError, ServerGone, message_of, session
 from toolwright.client.client import Client
 from toolwright.client.events import question_of
 from toolwright.client.files import data_url
-from toolwright.client.link import Link
+from toolwright.client.link import EventLink
 from toolwright.client.reading import agent_of, command_of, todo_of, undo_of, undo_of_change
 from toolwright.client.turns import RemoteTurns
 from toolwright.commands import Command
@@ -42,7 +42,7 @@ from toolwright.session.typed_answer import answered_in_form
 from toolwright.session.undo.file_back import FileUndo, NothingToUndo, Selection
 
 if TYPE_CHECKING:
-    from toolwright.session.turns.loops import Plan
+    from toolwright.session.turns.loops import LoopPlan
 
 T = TypeVar("T")
 RESTART = 30.0
@@ -59,7 +59,7 @@ class RemoteProject:
         self.here = directory if "//127.0.0.1" in client.address and directory.is_dir() else Path.cwd()
         self._ours = ours
         self._looks = Looks(directory=str(directory))
-        self._link = Link(client, replays=ours)
+        self._link = EventLink(client, replays=ours)
         self._turns = RemoteTurns(client, self._link, ours=ours)
         self._models: dict[str, Json] | None = None
         self._known: dict[str, Any] = {}
@@ -179,7 +179,7 @@ class RemoteProject:
         loops = await self.client.send("GET", f"/tw/session/{session_id}/loops") if self._ours else []
         return [LoopView(**one) for one in loops]
 
-    async def begin_loop(self, session_id: str, prompt: Prompt, plan: "Plan") -> LoopView:
+    async def begin_loop(self, session_id: str, prompt: Prompt, plan: "LoopPlan") -> LoopView:
         if not self._ours:
             raise UsageError("This server knows no loops: it is no toolwright.")
         words = {"text": prompt.text, "agent": prompt.agent, "model": str(prompt.model), "variant": prompt.variant}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Never, Self
 
 from toolwright.client.events import question_of
 from toolwright.client.files import data_url
-from toolwright.client.link import Link
+from toolwright.client.link import EventLink
 from toolwright.client.reading import called, decided
 from toolwright.client.turns import RemoteTurns
 from toolwright.deadline import to_the_end
@@ -40,7 +40,7 @@ class ClientSession(Prompting):
     def __init__(self, client: "Client", *, id: str = "", agent: str = "") -> None:  # noqa: A002 - as everywhere
         self.client, self.id, self.agent = client, id, agent
         self._questions: dict[str, Question] = {}
-        self._link: Link | None = None
+        self._link: EventLink | None = None
         self._turns: RemoteTurns | None = None
 
     def __repr__(self) -> str:
@@ -49,7 +49,7 @@ class ClientSession(Prompting):
     async def __aenter__(self) -> Self:
         health = await self.client.send("GET", "/global/health")
         ours = isinstance(health, dict) and "toolwright" in str(health.get("version"))
-        link = Link(self.client, replays=ours)
+        link = EventLink(self.client, replays=ours)
         await link.open()
         self._link, self._turns = link, RemoteTurns(self.client, link, ours=ours)
         try:
@@ -137,7 +137,7 @@ class ClientSession(Prompting):
             self._questions[question.id] = question
         return question
 
-    def _entered(self) -> tuple[Link, RemoteTurns]:
+    def _entered(self) -> tuple[EventLink, RemoteTurns]:
         if self._link is None or self._turns is None:
             raise UsageError("The session is not open. Enter it: async with client.open_session() as session.")
         return self._link, self._turns

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable
 
 from toolwright.client.calls import NoAnswer, ServerGone
 from toolwright.client.client import Client
-from toolwright.client.link import Link
+from toolwright.client.link import EventLink
 from toolwright.client.reading import result_of
 from toolwright.commands import name_and_rest
 from toolwright.errors import ToolwrightError, UsageError
@@ -20,7 +20,7 @@ from toolwright.session.result import TurnResult
 class RemoteTurns:
     """The turns of a server's sessions that were begun here."""
 
-    def __init__(self, client: Client, link: Link, *, ours: bool) -> None:
+    def __init__(self, client: Client, link: EventLink, *, ours: bool) -> None:
         self._client, self._link, self._ours = client, link, ours
         self._given_up: dict[str, asyncio.Event] = {}
 

@@ -10,8 +10,8 @@ from typing import Any
 from toolwright.copies.applying import write_merge
 from toolwright.copies.joining import names_of
 from toolwright.copies.life import drop_copy, inside, make_copy
-from toolwright.copies.merging import Part
-from toolwright.copies.project import Outcome, merge
+from toolwright.copies.merging import MergedCopy
+from toolwright.copies.project import MergeOutcome, merge
 from toolwright.copies.store import Copies, Copy
 from toolwright.definition import ToolContext
 from toolwright.errors import ToolError, ToolwrightError
@@ -86,7 +86,7 @@ class CopyWork:
         checked = f"`{settings.check}` holds with it." if settings.check else "No check was run (copies.check)."
         return f"It worked in a copy, and its work is in the project now: {_named(paths)}. {checked}"
 
-    async def _merged(self, copy: Copy, ctx: ToolContext, check: str) -> Outcome:
+    async def _merged(self, copy: Copy, ctx: ToolContext, check: str) -> MergeOutcome:
         for _ in range(TRIES - 1):
             try:
                 return await merge(self.workspace, partial(write_merge, ctx), [copy], check=check)
@@ -96,7 +96,7 @@ class CopyWork:
         return await merge(self.workspace, partial(write_merge, ctx), [copy], check=check)
 
 
-def _against(part: Part) -> str:
+def _against(part: MergedCopy) -> str:
     """Return why a copy was not merged: for each file what either side wanted."""
     if part.clashes:
         passages = ["It was not merged, for the project has meanwhile become something else in the same places."]

@@ -40,7 +40,7 @@ class Clash:
 
 
 @record(slots=True)
-class Joined:
+class JoinedTrees:
     """Result of a merge: what becomes of files, and what could not be put together."""
 
     files: dict[str, File | None] = field(default_factory=dict[str, File | None])
@@ -50,7 +50,7 @@ class Joined:
     """For a file that was moved: the path that it had."""
 
 
-async def joined(repository: Repository, base: str, ours: str, theirs: str) -> Joined:
+async def joined(repository: Repository, base: str, ours: str, theirs: str) -> JoinedTrees:
     """Put what the trees `ours` and `theirs` made of the tree `base` together, as changes of `ours`."""
     mine = await differences(repository, base, ours)
     other = await differences(repository, base, theirs)
@@ -61,7 +61,7 @@ async def joined(repository: Repository, base: str, ours: str, theirs: str) -> J
         entry.blob for one in (*mine, *other) for entry in (one.before, one.after) if entry and entry.mode != NESTED
     ]
     held = await contents(repository, blobs)
-    result = Joined()
+    result = JoinedTrees()
     folders = {above for path in there for above in _above(path)}
     for difference in other:
         try:
@@ -81,7 +81,7 @@ class _Side:
     folders: set[str]
 
 
-def _carry_over(difference: Difference, side: _Side, held: Mapping[str, bytes], result: Joined) -> None:
+def _carry_over(difference: Difference, side: _Side, held: Mapping[str, bytes], result: JoinedTrees) -> None:
     """Carry one change over to the other side; raise Conflict where both cannot be had."""
     if NESTED in {entry.mode for entry in (difference.before, difference.after) if entry}:
         raise Conflict("it is a repository within the project, which is merged by itself")

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 
-from toolwright.copies.joining import Clash, File, Joined, joined
+from toolwright.copies.joining import Clash, File, JoinedTrees, joined
 from toolwright.copies.store import Copy
 from toolwright.copies.trees import contents, differences
 from toolwright.errors import UsageError
@@ -22,7 +22,7 @@ Check = Callable[[], Awaitable[str]]
 
 
 @record(slots=True)
-class Part:
+class MergedCopy:
     """Fate of one copy in a merge."""
 
     copy: Copy
@@ -40,14 +40,14 @@ class Part:
         return not self.clashes and not self.guilty and not self.reason
 
 
-async def merge_into(trial: Copy, copies: Sequence[Copy], check: Check | None, *, rest: bool) -> list[Part]:
+async def merge_into(trial: Copy, copies: Sequence[Copy], check: Check | None, *, rest: bool) -> list[MergedCopy]:
     """Carry the changes of each copy over to the state that is tried, one after the other.
 
     What clashes, or fails the check, keeps a copy out; with `rest` only the files that do.
     """
-    parts = list[Part]()
+    parts = list[MergedCopy]()
     for copy in copies:
-        part = Part(copy)
+        part = MergedCopy(copy)
         parts.append(part)
         join = await _join(trial, copy)
         part.clashes = join.clashes
@@ -57,7 +57,7 @@ async def merge_into(trial: Copy, copies: Sequence[Copy], check: Check | None, *
     return parts
 
 
-async def _join(trial: Copy, copy: Copy) -> Joined:
+async def _join(trial: Copy, copy: Copy) -> JoinedTrees:
     base = (await copy.repository.git("rev-parse", "HEAD^{tree}")).strip()
     ours, theirs = await copy.repository.snapshot(trial.folder), await copy.tree()
     result = await joined(copy.repository, base, ours, theirs)
@@ -75,7 +75,7 @@ async def _wanted(copy: Copy, base: str, side: str, path: str) -> str:
     return text if len(text) <= LONGEST_DIFF else text[:LONGEST_DIFF].rpartition("\n")[0] + "\n…\n"
 
 
-async def _take(trial: Copy, join: Joined, part: Part, check: Check | None, *, rest: bool) -> None:
+async def _take(trial: Copy, join: JoinedTrees, part: MergedCopy, check: Check | None, *, rest: bool) -> None:
     groups = _groups(join)
     earlier = {path: _present(trial.folder, path) for path in join.files}
     await _write(trial, join.files)
@@ -96,7 +96,7 @@ async def _take(trial: Copy, join: Joined, part: Part, check: Check | None, *, r
     part.taken = sorted(path for group in kept for path in group)
 
 
-def _groups(join: Joined) -> list[tuple[str, ...]]:
+def _groups(join: JoinedTrees) -> list[tuple[str, ...]]:
     """Return the files that can be taken alone; one that was moved goes with the path that it had."""
     moved = set(join.sources.values())
     groups = [(path, join.sources[path]) if path in join.sources else (path,) for path in sorted(join.files)]

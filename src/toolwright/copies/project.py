@@ -6,7 +6,7 @@ from dataclasses import field
 
 from toolwright.copies.applying import Put, changes_between
 from toolwright.copies.life import drop_copy, make_copy
-from toolwright.copies.merging import Part, merge_into
+from toolwright.copies.merging import MergedCopy, merge_into
 from toolwright.copies.referee import referee
 from toolwright.copies.store import TRIAL, Copy
 from toolwright.definition import Result
@@ -16,10 +16,10 @@ from toolwright.workspace import Workspace
 
 
 @record(slots=True)
-class Outcome:
+class MergeOutcome:
     """Outcome of a merge."""
 
-    parts: list[Part]
+    parts: list[MergedCopy]
     paths: list[str] = field(default_factory=list[str])
     """The files of the project that change."""
     diff: str = ""
@@ -40,7 +40,7 @@ async def merge(
     check: str = "",
     rest: bool = False,
     preview: bool = False,
-) -> Outcome:
+) -> MergeOutcome:
     """Merge copies into the project of a workspace; `put` writes what that comes to.
 
     The project is not touched before a state is found that holds; without `rest` a copy is taken whole or not at all.
@@ -52,7 +52,7 @@ async def merge(
                 judge = await stack.enter_async_context(referee(trial, check)) if check else None
                 if judge is not None and (wrong := await judge()):
                     raise UsageError(f"The check fails in the project as it is, before anything is merged. {wrong}")
-                outcome = Outcome(await merge_into(trial, copies, judge, rest=rest))
+                outcome = MergeOutcome(await merge_into(trial, copies, judge, rest=rest))
                 base = (await trial.repository.git("rev-parse", "HEAD^{tree}")).strip()
                 tree = await trial.tree()
                 changes = await changes_between(trial.repository, base, tree, workspace.files.tree)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from toolwright.copies.merging import Check, restore
 from toolwright.copies.store import Copy
 from toolwright.proof.goal import CheckRun, Condition
-from toolwright.proof.tree import Tree
+from toolwright.proof.tree import TreeScanner
 from toolwright.session.goals.checks import Checker
 from toolwright.workspace import Workspace
 
@@ -24,7 +24,7 @@ async def referee(trial: Copy, command: str) -> AsyncIterator[Check]:
     Nothing of the project is trusted there: what a copy has made of its settings and plugins must not take effect.
     """
     async with Workspace(trial.folder, environment=_untrusting(), keep=False) as workspace:
-        checker = Checker(home=workspace, tree=Tree(trial.folder))
+        checker = Checker(home=workspace, tree=TreeScanner(trial.folder))
 
         async def check() -> str:
             before = await trial.tree()

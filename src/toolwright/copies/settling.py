@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from toolwright.copies.attempts import Attempt, attempts
-from toolwright.copies.merging import Part
+from toolwright.copies.merging import MergedCopy
 from toolwright.session.prompt import Prompt
 from toolwright.workspace import Workspace
 
@@ -14,7 +14,7 @@ project has made of it meanwhile stays. Change nothing else. If both cannot be h
 """
 
 
-async def settle(workspace: Workspace, parts: Sequence[Part], model: str, check: str) -> Attempt | None:
+async def settle(workspace: Workspace, parts: Sequence[MergedCopy], model: str, check: str) -> Attempt | None:
     """Have an agent settle the conflicts of a merge; None where there are none. Its copy holds what came of it."""
     contested = [part for part in parts if part.clashes]
     if not contested:
@@ -25,7 +25,7 @@ async def settle(workspace: Workspace, parts: Sequence[Part], model: str, check:
     return attempt
 
 
-def question(parts: Sequence[Part]) -> str:
+def question(parts: Sequence[MergedCopy]) -> str:
     """Return what the agent is asked: for each file what each side wanted, by its prompt and its diff."""
     passages = [_ASKED]
     for part in parts:

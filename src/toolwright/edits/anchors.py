@@ -6,10 +6,10 @@ from itertools import islice
 from toolwright.edits.alignment import align
 from toolwright.edits.blanks import BLANKS, strip
 from toolwright.edits.merge import twins
-from toolwright.edits.views import View
+from toolwright.edits.views import TextForms
 
 
-def is_anchored(view: View, old: Sequence[str], new: Sequence[str], here: Sequence[str]) -> bool:
+def is_anchored(view: TextForms, old: Sequence[str], new: Sequence[str], here: Sequence[str]) -> bool:
     """Tell whether every run of lines that is changed, or added to, stands in the file just once.
 
     Lines remembered without those between them may as well be others that read the same. What is only kept may be
@@ -49,5 +49,5 @@ def _is_kept(first: int, last: int, old: Sequence[str], new: Sequence[str], heir
     return mine == [line.rstrip(BLANKS) for line in new[above + 1 : below]]
 
 
-def _is_single(view: View, lines: Sequence[str]) -> bool:
+def _is_single(view: TextForms, lines: Sequence[str]) -> bool:
     return len(list(islice(view.find_lines("\n".join(map(strip, lines))), 2))) == 1

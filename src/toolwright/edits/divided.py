@@ -8,7 +8,7 @@ from toolwright.edits.elisions import is_elision
 from toolwright.edits.fitting import Splice, fitted, lines_of
 from toolwright.edits.places import find_places
 from toolwright.edits.strategies import fills_lines
-from toolwright.edits.views import Span, View
+from toolwright.edits.views import TextForms, TextSpan
 
 
 class _Part(NamedTuple):
@@ -26,19 +26,19 @@ class _Part(NamedTuple):
         """A blank line at the end is one only before a line end."""
         return "" if strip(self.old[-1]) else "\n"
 
-    def places(self, view: View) -> list[Span]:
+    def places(self, view: TextForms) -> list[TextSpan]:
         """Return the places of its lines, as whole lines."""
         spans = find_places(view, "\n".join(self.old) + self._end, everywhere=False)[1]
-        return [one for one in spans if fills_lines(view.text, Span(one.start, one.end - _breaks(view.text, one)))]
+        return [one for one in spans if fills_lines(view.text, TextSpan(one.start, one.end - _breaks(view.text, one)))]
 
-    def fitted(self, text: str, place: Span) -> list[Splice] | None:
+    def fitted(self, text: str, place: TextSpan) -> list[Splice] | None:
         if not self.new:
             line_end = 0 if _breaks(text, place) else 2 if text.startswith("\r\n", place.end) else 1
             return [Splice(place.start, min(place.end + line_end, len(text)), "")]
         return fitted(text, place, "\n".join(self.old) + self._end, "\n".join(self.new) + self._end)
 
 
-def splices_of_parts(view: View, old: str, new: str) -> list[Splice] | None:
+def splices_of_parts(view: TextForms, old: str, new: str) -> list[Splice] | None:
     """The changes of the parts that both texts have between the same marks; None where that may err.
 
     Each part that is changed must stand in the file just once, and all of them in their order.
@@ -82,7 +82,7 @@ def _divided(lines: Sequence[str]) -> list[list[str]]:
     return parts
 
 
-def _breaks(text: str, place: Span) -> int:
+def _breaks(text: str, place: TextSpan) -> int:
     """Return how many characters of a line end the place ends with."""
     end = text[place.start : place.end]
     return 2 if end.endswith("\r\n") else 1 if end.endswith("\n") else 0

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from toolwright.edits.blanks import strip
-from toolwright.edits.views import ESCAPE, Span, View, meaning_of
+from toolwright.edits.views import ESCAPE, TextForms, TextSpan, meaning_of
 from toolwright.text.diff import changed_lines
 
 MOST = 500
@@ -41,11 +41,11 @@ def resolved(old: str, new: str, here: str) -> tuple[str, str] | None:
     return _joined(mine, ways), _joined(theirs, chosen)
 
 
-def partly_escaped(view: View, wanted: str) -> Iterator[Span]:
+def partly_escaped(view: TextForms, wanted: str) -> Iterator[TextSpan]:
     """The text with some of its escapes resolved and others not."""
     pattern = _pattern(ESCAPE.split(wanted))
     if pattern is not None:
-        yield from (Span(*match.span()) for match in re.finditer(pattern, view.text))
+        yield from (TextSpan(*match.span()) for match in re.finditer(pattern, view.text))
 
 
 def _ways(mine: Sequence[str], here: str) -> list[bool] | None:

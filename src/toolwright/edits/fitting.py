@@ -9,7 +9,7 @@ from toolwright.edits.indented import indented
 from toolwright.edits.indents import reindented
 from toolwright.edits.merge import Merged, merge
 from toolwright.edits.strategies import wanted_lines
-from toolwright.edits.views import Span
+from toolwright.edits.views import TextSpan
 from toolwright.text.diff import Changed, changed_lines, split_lines
 
 _BREAK = re.compile(r"\r?\n")
@@ -32,7 +32,7 @@ def spliced(text: str, splices: Sequence[Splice]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def fitted(text: str, place: Span, old: str, new: str) -> list[Splice] | None:
+def fitted(text: str, place: TextSpan, old: str, new: str) -> list[Splice] | None:
     """The new text for a place that has the old one but for blanks; None where blank lines make it a guess."""
     if _is_whole_lines(text, place):
         return _fitted_lines(text, place, old, new)
@@ -40,12 +40,12 @@ def fitted(text: str, place: Span, old: str, new: str) -> list[Splice] | None:
     return [Splice(place.start, place.end, follow_line_ends(text, place, old, new))]
 
 
-def merged(text: str, place: Span, old_lines: Sequence[str], new_lines: Sequence[str]) -> list[Splice] | None:
+def merged(text: str, place: TextSpan, old_lines: Sequence[str], new_lines: Sequence[str]) -> list[Splice] | None:
     """The change carried over to lines that differ from those asked for; None where that would guess."""
     return merged_as(text, place, merge(old_lines, new_lines, lines_of(text[place.start : place.end])))
 
 
-def merged_as(text: str, place: Span, result: Merged | None) -> list[Splice] | None:
+def merged_as(text: str, place: TextSpan, result: Merged | None) -> list[Splice] | None:
     """Changes of the lines of a place, as splices."""
     return None if result is None else _line_splices(text, place, result.changes, result.lines, ended=False)
 
@@ -67,7 +67,7 @@ def are_lines(old: str, new: str) -> bool:
     return bool(heads[0]) and heads[0] == heads[1]
 
 
-def without_double_indent(text: str, place: Span, old: str, new: str) -> str:
+def without_double_indent(text: str, place: TextSpan, old: str, new: str) -> str:
     """The new text without the indentation of its first line, where the old text begins behind that.
 
     So it is if the other lines are not moved: only the start of the first one was not copied.
@@ -82,7 +82,7 @@ def without_double_indent(text: str, place: Span, old: str, new: str) -> str:
     return new[len(indent) :] if 0 <= margins[1] <= margins[0] else new
 
 
-def follow_line_ends(text: str, span: Span, old: str, new: str) -> str:
+def follow_line_ends(text: str, span: TextSpan, old: str, new: str) -> str:
     """The new text with the line ends of the lines it replaces, or else of the line it stands in.
 
     Where old and new differ in nothing but line ends, these are what the edit is about and stay as given.
@@ -110,7 +110,7 @@ def lines_of(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in text.split("\n")]
 
 
-def _fitted_lines(text: str, place: Span, old: str, new: str) -> list[Splice] | None:
+def _fitted_lines(text: str, place: TextSpan, old: str, new: str) -> list[Splice] | None:
     """Whole lines replaced: lines that old and new share stay the file's, the others get its indentation."""
     here = lines_of(text[place.start : place.end])
     old_lines, new_lines = lines_of("\n".join(wanted_lines(old))), lines_of(new)
@@ -148,7 +148,7 @@ def _fitted_lines(text: str, place: Span, old: str, new: str) -> list[Splice] | 
 
 
 def _line_splices(
-    text: str, place: Span, changes: Sequence[Changed], new_lines: Sequence[str], *, ended: bool
+    text: str, place: TextSpan, changes: Sequence[Changed], new_lines: Sequence[str], *, ended: bool
 ) -> list[Splice]:
     """Line changes inside a place as splices. Each new line ends like the one it replaces, or like its neighbours."""
     stop = text.find("\n", place.end) + 1 or len(text)
@@ -175,7 +175,7 @@ def _line_splices(
     return splices
 
 
-def _is_whole_lines(text: str, place: Span) -> bool:
+def _is_whole_lines(text: str, place: TextSpan) -> bool:
     starts = place.start == 0 or text[place.start - 1] == "\n"
     return starts and (place.end == len(text) or text.startswith(("\n", "\r\n"), place.end))
 

@@ -9,14 +9,14 @@ from toolwright.edits.indented import indented
 from toolwright.edits.indents import reindented
 from toolwright.edits.merge import Merged
 from toolwright.edits.tokens import carries, merge_line
-from toolwright.edits.views import View
+from toolwright.edits.views import TextForms
 from toolwright.text.diff import Changed, changed_lines
 
 _LINES = 3
 """Lines with words that an old text needs to be known by, where none need be exact."""
 
 
-def leveled_place(view: View, old: Sequence[str]) -> tuple[int, int] | None:
+def leveled_place(view: TextForms, old: Sequence[str]) -> tuple[int, int] | None:
     """The first and last line of the only place that has these lines, all of them folded; None if there is no such."""
     if sum(any(map(str.isalnum, line)) for line in old) < _LINES:
         return None

@@ -9,7 +9,7 @@ from itertools import islice
 from toolwright.edits.blanks import strip
 from toolwright.edits.folding import plain
 from toolwright.edits.strategies import wanted_lines
-from toolwright.edits.views import View
+from toolwright.edits.views import TextForms
 from toolwright.text.diff import changed_lines
 
 TRIED = (
@@ -27,7 +27,7 @@ _LIKE_ENOUGH = 50.0
 _NAME = re.compile(r"\w{4,}")
 
 
-def describe_miss(view: View, wanted: str) -> str:
+def describe_miss(view: TextForms, wanted: str) -> str:
     """Describe what was tried, and up to three regions like the wanted text with what differs in them."""
     regions = _nearest(view, wanted)
     if not regions:
@@ -39,7 +39,7 @@ def describe_miss(view: View, wanted: str) -> str:
     )
 
 
-def describe_collision(view: View, wanted: str, first: int, last: int) -> str:
+def describe_collision(view: TextForms, wanted: str, first: int, last: int) -> str:
     """Why a change could not be carried over to the block that is meant."""
     return (
         "oldString is not in the file as given, and the lines that differ are those newString changes, or beside "
@@ -54,7 +54,7 @@ def listed_lines(lines: Sequence[int]) -> str:
     return f"{numbers} and more" if len(lines) > 20 else numbers
 
 
-def _nearest(view: View, wanted: str) -> list[tuple[int, int]]:
+def _nearest(view: TextForms, wanted: str) -> list[tuple[int, int]]:
     """First and last line of the regions most like the wanted text, the likest first."""
     from rapidfuzz.fuzz import ratio
 
@@ -74,7 +74,7 @@ def _nearest(view: View, wanted: str) -> list[tuple[int, int]]:
     return [(first, min(first + len(goal), view.line_count) - 1) for first in best]
 
 
-def _starts(view: View, goal: Sequence[str]) -> Iterator[int]:
+def _starts(view: TextForms, goal: Sequence[str]) -> Iterator[int]:
     """Lines where a region may begin: first by lines that are in the file, most telling first, then by likeness."""
     votes: Counter[int] = Counter()
     telling = sorted(range(len(goal)), key=lambda number: -len(goal[number]))
@@ -87,7 +87,7 @@ def _starts(view: View, goal: Sequence[str]) -> Iterator[int]:
         yield from (line - number for line in _like(view, goal[number]))
 
 
-def _like(view: View, wanted: str) -> list[int]:
+def _like(view: TextForms, wanted: str) -> list[int]:
     """Lines like this one, among those that share one of its longest words."""
     from rapidfuzz.fuzz import ratio
 
@@ -104,7 +104,7 @@ def _like(view: View, wanted: str) -> list[int]:
     return sorted(scored, key=lambda line: -scored[line])[:_REGIONS]
 
 
-def _render_region(view: View, wanted: str, first: int, last: int) -> str:
+def _render_region(view: TextForms, wanted: str, first: int, last: int) -> str:
     """The region with line numbers, and below it what differs, line by line."""
     span = view.span(first, last)
     here = [line.removesuffix("\r") for line in view.text[span.start : span.end].split("\n")]

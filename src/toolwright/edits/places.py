@@ -15,14 +15,14 @@ from toolwright.edits.strategies import (
     respaced_lines,
     trimmed_boundary,
 )
-from toolwright.edits.views import Span, View
+from toolwright.edits.views import TextForms, TextSpan
 
 EVIDENT = 12
 """Characters that are not blank which a text needs to be trusted where it begins or ends inside a word."""
 _LISTED = 100
 
 
-def find_places(view: View, wanted: str, *, everywhere: bool) -> tuple[str, list[Span]]:
+def find_places(view: TextForms, wanted: str, *, everywhere: bool) -> tuple[str, list[TextSpan]]:
     """The strategy that found the text and the places, in order; no places if none did.
 
     Only blanks, line ends and escapes may differ. All places are told apart even if their text is the same, so more
@@ -42,13 +42,13 @@ def find_places(view: View, wanted: str, *, everywhere: bool) -> tuple[str, list
     return "none", []
 
 
-def _whitespace(view: View, wanted: str) -> Iterator[Span]:
+def _whitespace(view: TextForms, wanted: str) -> Iterator[TextSpan]:
     yield from inside_lines(view, wanted, each=True)
     if "\n" in wanted:
         yield from respaced_lines(view, wanted)
 
 
-def _escape(view: View, wanted: str) -> Iterator[Span]:
+def _escape(view: TextForms, wanted: str) -> Iterator[TextSpan]:
     yield from escape(view, wanted)
     yield from partly_escaped(view, wanted)
 
@@ -62,17 +62,17 @@ _TOLERANT = {
 }
 
 
-def _settled(text: str, span: Span) -> Span:
+def _settled(text: str, span: TextSpan) -> TextSpan:
     """The span, widened to whole lines where only blanks stand beside it, always without a final carriage return."""
     if not fills_lines(text, span):
         return span
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.end)
     end = len(text) if end < 0 else end
-    return Span(start, end - 1 if end > start and text[end - 1] == "\r" else end)
+    return TextSpan(start, end - 1 if end > start and text[end - 1] == "\r" else end)
 
 
-def _is_evident(text: str, span: Span) -> bool:
+def _is_evident(text: str, span: TextSpan) -> bool:
     """Tell whether a tolerant match may be trusted: it is long, or it does not cut a word in two."""
     if not _joins(text, span.start) and not _joins(text, span.end):
         return True
@@ -88,9 +88,9 @@ def _in_word(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def _distinct(spans: Iterable[Span]) -> list[Span]:
+def _distinct(spans: Iterable[TextSpan]) -> list[TextSpan]:
     """One span for each place: of two that lie in each other the first found stays."""
-    places: list[Span] = []
+    places: list[TextSpan] = []
     for span in sorted(set(spans)):
         if places and (span.start == places[-1].start or span.end <= places[-1].end):
             continue
@@ -98,9 +98,9 @@ def _distinct(spans: Iterable[Span]) -> list[Span]:
     return places
 
 
-def _apart(spans: Sequence[Span]) -> list[Span]:
+def _apart(spans: Sequence[TextSpan]) -> list[TextSpan]:
     """Those that do not overlap one before them."""
-    places: list[Span] = []
+    places: list[TextSpan] = []
     for span in spans:
         if not places or span.start >= places[-1].end:
             places.append(span)

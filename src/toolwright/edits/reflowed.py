@@ -9,14 +9,14 @@ from toolwright.edits.fitting import lines_of
 from toolwright.edits.indented import indented
 from toolwright.edits.indents import reindented
 from toolwright.edits.merge import Merged
-from toolwright.edits.views import View
+from toolwright.edits.views import TextForms
 from toolwright.text.diff import Changed, changed_lines
 
 _SIGNS = 40
 """Signs, blanks not counted, that an old text needs to be known by where its lines are not the file's."""
 
 
-def reflowed_place(view: View, old: Sequence[str]) -> tuple[int, int] | None:
+def reflowed_place(view: TextForms, old: Sequence[str]) -> tuple[int, int] | None:
     """The first and last line of the only lines that have these signs, all of them; None if there are no such."""
     goal = _signs("\n".join(old))
     text = _signs(view.text) if len(goal) >= _SIGNS else ""

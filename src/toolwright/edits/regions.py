@@ -10,7 +10,7 @@ from toolwright.edits.alignment import ALMOST, CELLS, Pair, align, weight
 from toolwright.edits.blanks import indent_of, strip, words
 from toolwright.edits.elisions import is_elision
 from toolwright.edits.folding import folded
-from toolwright.edits.views import View
+from toolwright.edits.views import TextForms
 
 _ENOUGH = 0.5
 """Share of the old text, by weight, that must be in a region as it is."""
@@ -38,7 +38,7 @@ class Region(NamedTuple):
     """True if it tells enough and stands together, so that a change can be carried over."""
 
 
-def find_regions(view: View, old: Sequence[str], new: Sequence[str]) -> list[Region]:
+def find_regions(view: TextForms, old: Sequence[str], new: Sequence[str]) -> list[Region]:
     """Regions that have more than half of the old lines as they are, the best first."""
     hits = sorted(_hits(view, old))
     stretches = [(0, _count(view))]
@@ -79,7 +79,7 @@ def apart(regions: Sequence[Region]) -> list[Region]:
     return kept
 
 
-def widened(view: View, region: Region, old: Sequence[str], new: Sequence[str]) -> tuple[int, int] | None:
+def widened(view: TextForms, region: Region, old: Sequence[str], new: Sequence[str]) -> tuple[int, int] | None:
     """First and last line of a region, with those around it that the new text has and the old one lacks.
 
     None where the new text goes on with lines much like those around: nobody knows whether they are new, or the same
@@ -114,7 +114,7 @@ def _shared(
     return None if any(weight(nearby[pair.other]) == 1 for pair in alike) else 0
 
 
-def is_distinct(view: View, old: Sequence[str], new: Sequence[str]) -> bool:
+def is_distinct(view: TextForms, old: Sequence[str], new: Sequence[str]) -> bool:
     """Tell whether every part between marks for lines left out that is to be changed stands in the file just once.
 
     A blank line at its ends may be any of those left out.
@@ -140,7 +140,7 @@ def _parts(lines: Sequence[str]) -> list[list[str]]:
 
 
 def _near(
-    view: View, old: Sequence[str], new: Sequence[str], window: tuple[int, int], low: int, high: int
+    view: TextForms, old: Sequence[str], new: Sequence[str], window: tuple[int, int], low: int, high: int
 ) -> Region | None:
     """The region at a window, of lines from low up to high."""
     first, last = max(low, window[0] - len(old) - 2), min(high, window[1] + len(old) + 3)
@@ -163,7 +163,7 @@ def _window(hits: Sequence[tuple[int, int]], old: Sequence[str]) -> tuple[int, i
     return best and (best[1], best[2])
 
 
-def _hits(view: View, old: Sequence[str]) -> set[tuple[int, int]]:
+def _hits(view: TextForms, old: Sequence[str]) -> set[tuple[int, int]]:
     """Lines of the file that are lines of the old text, with the number of that line, the most telling ones."""
     telling = sorted(range(len(old)), key=lambda number: (-weight(old[number]), -len(old[number])))
     hits: set[tuple[int, int]] = set()
@@ -180,7 +180,7 @@ def _hits(view: View, old: Sequence[str]) -> set[tuple[int, int]]:
     return hits
 
 
-def _region(view: View, old: Sequence[str], new: Sequence[str], first: int, last: int) -> Region | None:
+def _region(view: TextForms, old: Sequence[str], new: Sequence[str], first: int, last: int) -> Region | None:
     """Return the part of this stretch that is the old text, if enough of it is."""
     here = _lines(view, first, last)
     if len(old) * len(here) > CELLS:
@@ -232,12 +232,12 @@ def _are_joined(old: Sequence[str], here: Sequence[str], top: int, bottom: int) 
     return bool(below) and old[-1] != here[bottom] and words(old[-1]).endswith(f" {below}")
 
 
-def _count(view: View) -> int:
+def _count(view: TextForms) -> int:
     """The lines of the file, without the empty one behind the last line break."""
     return view.line_count - view.text.endswith("\n")
 
 
-def _lines(view: View, first: int, last: int) -> list[str]:
+def _lines(view: TextForms, first: int, last: int) -> list[str]:
     if first >= last:
         return []
     span = view.span(first, last - 1)

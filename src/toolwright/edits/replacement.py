@@ -29,7 +29,7 @@ from toolwright.edits.places import find_places
 from toolwright.edits.reflowed import reflowed, reflowed_place
 from toolwright.edits.regions import Region, apart, find_regions, is_distinct, is_sure, widened
 from toolwright.edits.strategies import STRATEGIES, fills_lines
-from toolwright.edits.views import Span, View
+from toolwright.edits.views import TextForms, TextSpan
 from toolwright.errors import ToolError
 from toolwright.record import record
 
@@ -39,7 +39,7 @@ _LINES = 200_000
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Replacement:
+class TextReplacement:
     """A text after a replacement."""
 
     text: str
@@ -52,7 +52,7 @@ class Replacement:
     """Characters after the last change."""
 
 
-def replace(text: str, old: str, new: str, *, everywhere: bool = False, drift: Drift = "merge") -> Replacement:
+def replace(text: str, old: str, new: str, *, everywhere: bool = False, drift: Drift = "merge") -> TextReplacement:
     """The text with `new` in place of `old`; a ToolError (same, not_found, ambiguous) if that cannot be done safely.
 
     `drift` decides about lines that differ from `old` in more than blanks: `merge` carries the change over where file
@@ -63,7 +63,7 @@ def replace(text: str, old: str, new: str, *, everywhere: bool = False, drift: D
         raise ToolError("oldString and newString are the same, so there is nothing to change.", "same")
     if not old:
         raise ToolError("oldString is empty, which names no place in a text. Give the lines to replace.", "ambiguous")
-    view = View(text)
+    view = TextForms(text)
     if drift == "replace":
         return _as_reference(view, old, new, everywhere=everywhere)
     numbered = None if old in text else without_numbers(old, new)
@@ -74,8 +74,8 @@ def replace(text: str, old: str, new: str, *, everywhere: bool = False, drift: D
 
 
 def _replaced(
-    view: View, old: str, new: str, *, everywhere: bool, drift: Drift, line: int | None = None
-) -> Replacement:
+    view: TextForms, old: str, new: str, *, everywhere: bool, drift: Drift, line: int | None = None
+) -> TextReplacement:
     """The replacement in our own manner; `line`, where the old text is said to begin, decides between places."""
     text = view.text
     strategy, places = find_places(view, old, everywhere=everywhere)
@@ -108,7 +108,9 @@ def _replaced(
     return _done(text, splices, strategy, len(places))
 
 
-def _carried_over(view: View, old: str, new: str, *, everywhere: bool, drift: Drift, line: int | None) -> Replacement:
+def _carried_over(
+    view: TextForms, old: str, new: str, *, everywhere: bool, drift: Drift, line: int | None
+) -> TextReplacement:
     """The change made in the one region that is remembered wrongly, where it does not touch what is."""
     if not strip(old):
         return _blank_replaced(view, new, everywhere=everywhere)
@@ -147,7 +149,7 @@ def _carried_over(view: View, old: str, new: str, *, everywhere: bool, drift: Dr
 
 
 def _merged(
-    view: View, lines: tuple[int, int], old_lines: Sequence[str], new_lines: Sequence[str]
+    view: TextForms, lines: tuple[int, int], old_lines: Sequence[str], new_lines: Sequence[str]
 ) -> list[Splice] | None:
     place = view.span(*lines)
     here = lines_of(view.text[place.start : place.end])
@@ -155,7 +157,7 @@ def _merged(
 
 
 def _added(
-    view: View, lines: tuple[int, int], old_lines: Sequence[str], new_lines: Sequence[str]
+    view: TextForms, lines: tuple[int, int], old_lines: Sequence[str], new_lines: Sequence[str]
 ) -> list[Splice] | None:
     """Add new lines to a place whose lines the new text has all, in their order: nothing unseen is removed.
 
@@ -180,7 +182,7 @@ def _name(old_lines: Sequence[str], region: Region) -> str:
     return "alignment"
 
 
-def _blank_replaced(view: View, new: str, *, everywhere: bool) -> Replacement:
+def _blank_replaced(view: TextForms, new: str, *, everywhere: bool) -> TextReplacement:
     """Blanks that are not there as given mean no place at all, but in an empty file."""
     if not view.text:
         return _done("", [Splice(0, 0, new)], "line_trimmed", 1)
@@ -191,7 +193,7 @@ def _blank_replaced(view: View, new: str, *, everywhere: bool) -> Replacement:
     )
 
 
-def _as_reference(view: View, old: str, new: str, *, everywhere: bool) -> Replacement:
+def _as_reference(view: TextForms, old: str, new: str, *, everywhere: bool) -> TextReplacement:
     """The first candidate whose text occurs once, or, everywhere, the first of all. An empty one is never taken."""
     text, seen = view.text, set[str]()
     most = max(50, _LINES // (old.count("\n") + 1))
@@ -213,21 +215,21 @@ def _as_reference(view: View, old: str, new: str, *, everywhere: bool) -> Replac
     raise ToolError(describe_miss(view, old), "not_found")
 
 
-def _each(text: str, candidate: str) -> list[Span]:
+def _each(text: str, candidate: str) -> list[TextSpan]:
     """Every occurrence, from the left, none overlapping another."""
     spans, at = [], text.find(candidate)
     while at >= 0:
-        spans.append(Span(at, at + len(candidate)))
+        spans.append(TextSpan(at, at + len(candidate)))
         at = text.find(candidate, at + len(candidate))
     return spans
 
 
-def _done(text: str, splices: Sequence[Splice], strategy: str, count: int) -> Replacement:
+def _done(text: str, splices: Sequence[Splice], strategy: str, count: int) -> TextReplacement:
     after = spliced(text, splices)
     if after == text:
         raise ToolError("The file already reads as newString has it, so there is nothing to change.", "same")
     tail = len(text) - splices[-1].end
-    return Replacement(text=after, strategy=strategy, count=count, head=splices[0].start, tail=tail)
+    return TextReplacement(text=after, strategy=strategy, count=count, head=splices[0].start, tail=tail)
 
 
 def _unclear_escapes(line: int) -> ToolError:

@@ -9,24 +9,24 @@ from itertools import islice
 
 from toolwright.edits.blanks import BLANKS, WORD, strip, words
 from toolwright.edits.similarity import Effort, likeness
-from toolwright.edits.views import Span, View, unescape
+from toolwright.edits.views import TextForms, TextSpan, unescape
 
-Strategy = Callable[[View, str], Iterator[Span]]
+Strategy = Callable[[TextForms, str], Iterator[TextSpan]]
 _BESIDE = frozenset(BLANKS) - {"\n"}
 
 LIKE_ENOUGH = 0.3
 """Likeness that the middle of a block needs to the wanted one, where several blocks have the same ends."""
 
 
-def exact(view: View, wanted: str) -> Iterator[Span]:
+def exact(view: TextForms, wanted: str) -> Iterator[TextSpan]:
     """The text itself, overlapping occurrences too."""
     at = view.text.find(wanted)
     while at >= 0:
-        yield Span(at, at + len(wanted))
+        yield TextSpan(at, at + len(wanted))
         at = view.text.find(wanted, at + 1)
 
 
-def line_trimmed(view: View, wanted: str) -> Iterator[Span]:
+def line_trimmed(view: TextForms, wanted: str) -> Iterator[TextSpan]:
     """Runs of lines equal to the wanted ones once each is stripped."""
     lines = wanted_lines(wanted)
     for place in view.find_lines("\n".join(map(strip, lines))):
@@ -34,7 +34,7 @@ def line_trimmed(view: View, wanted: str) -> Iterator[Span]:
         yield view.span(first, first + len(lines) - 1)
 
 
-def block_anchor(view: View, wanted: str) -> Iterator[Span]:
+def block_anchor(view: TextForms, wanted: str) -> Iterator[TextSpan]:
     """The block between the wanted first and last line: the only one, or else the one with the likest middle."""
     if wanted.count("\n") < 2:
         return
@@ -53,14 +53,14 @@ def block_anchor(view: View, wanted: str) -> Iterator[Span]:
         yield view.span(chosen.first, chosen.last)
 
 
-def whitespace(view: View, wanted: str) -> Iterator[Span]:
+def whitespace(view: TextForms, wanted: str) -> Iterator[TextSpan]:
     """Single lines, or parts of them, and runs of lines that differ from the wanted text only in their blanks."""
     yield from inside_lines(view, wanted, each=False)
     if "\n" in wanted:
         yield from respaced_lines(view, wanted)
 
 
-def indentation(view: View, wanted: str) -> Iterator[Span]:
+def indentation(view: TextForms, wanted: str) -> Iterator[TextSpan]:
     """Runs of lines that equal the wanted ones when both are moved to the left margin."""
     lines = wanted.split("\n")
     goal = _to_margin(lines)
@@ -71,7 +71,7 @@ def indentation(view: View, wanted: str) -> Iterator[Span]:
             yield span
 
 
-def escape(view: View, wanted: str) -> Iterator[Span]:
+def escape(view: TextForms, wanted: str) -> Iterator[TextSpan]:
     """The text that the wanted one stands for when its backslash escapes are resolved, or that resolves to it."""
     goal = unescape(wanted)
     yield from exact(view, goal)
@@ -79,7 +79,7 @@ def escape(view: View, wanted: str) -> Iterator[Span]:
         yield from _escaped_lines(view, goal)
 
 
-def trimmed_boundary(view: View, wanted: str) -> Iterator[Span]:
+def trimmed_boundary(view: TextForms, wanted: str) -> Iterator[TextSpan]:
     """The wanted text without the blanks around it, alone or as whole lines with blanks around."""
     core = strip(wanted)
     if core == wanted:
@@ -96,7 +96,7 @@ def trimmed_boundary(view: View, wanted: str) -> Iterator[Span]:
             yield from _padded(view, view.line_of(span.start), view.line_of(span.end), count)
 
 
-def context(view: View, wanted: str) -> Iterator[Span]:
+def context(view: TextForms, wanted: str) -> Iterator[TextSpan]:
     """Blocks of the same size between the same ends, with at least half of the lines between equal."""
     if wanted.count("\n") < 2:
         return
@@ -110,7 +110,7 @@ def context(view: View, wanted: str) -> Iterator[Span]:
             yield view.span(block.first, block.last)
 
 
-def multi_occurrence(view: View, wanted: str) -> Iterator[Span]:
+def multi_occurrence(view: TextForms, wanted: str) -> Iterator[TextSpan]:
     """The text itself, once for each place."""
     end = 0
     for span in exact(view, wanted):
@@ -141,7 +141,7 @@ def wanted_lines(wanted: str) -> list[str]:
     return lines[:-1] if len(lines) > 1 and not lines[-1] else lines
 
 
-def inside_lines(view: View, wanted: str, *, each: bool) -> Iterator[Span]:
+def inside_lines(view: TextForms, wanted: str, *, each: bool) -> Iterator[TextSpan]:
     """Parts of single lines that have the wanted words with other blanks between; whole lines where they fill one.
 
     The first part of a line, or each, overlapping ones too.
@@ -162,7 +162,7 @@ def inside_lines(view: View, wanted: str, *, each: bool) -> Iterator[Span]:
         at = view.squeezed.find(goal, at + 1 if each else view.squeezed.index("\n", at))
 
 
-def respaced_lines(view: View, wanted: str) -> Iterator[Span]:
+def respaced_lines(view: TextForms, wanted: str) -> Iterator[TextSpan]:
     """Runs of as many lines as wanted that have the wanted words, however these are spread over the lines."""
     goal, count = words(wanted), wanted.count("\n") + 1
     if not goal:
@@ -183,7 +183,7 @@ def respaced_lines(view: View, wanted: str) -> Iterator[Span]:
         at = view.words.find(f" {goal} ", at + 1)
 
 
-def fills_lines(text: str, span: Span) -> bool:
+def fills_lines(text: str, span: TextSpan) -> bool:
     """Tell whether nothing but blanks stands beside the span on its first and last line."""
     start, end = span
     while start > 0 and text[start - 1] in _BESIDE:
@@ -205,7 +205,7 @@ class _Block:
         """Of the first line, in the view's `flat`."""
 
 
-def _blocks(view: View, goal: list[str]) -> Iterator[_Block]:
+def _blocks(view: TextForms, goal: list[str]) -> Iterator[_Block]:
     """For each line like the wanted first one, the block to the nearest line like the last, one or more between."""
     ends = view.lines_like(goal[-1])
     last = next(ends, None)
@@ -217,11 +217,11 @@ def _blocks(view: View, goal: list[str]) -> Iterator[_Block]:
         yield _Block(first, last[0], place)
 
 
-def _blank_lines(view: View) -> Iterator[Span]:
+def _blank_lines(view: TextForms) -> Iterator[TextSpan]:
     """Blank lines, and, for every other line, the empty text that a blank one is found in it as."""
     for line, _ in view.lines_like(""):
         yield view.span(line, line)
-    yield Span(0, 0)
+    yield TextSpan(0, 0)
 
 
 class _Part:
@@ -230,13 +230,13 @@ class _Part:
     The words of a line are counted once, however many places there are in it.
     """
 
-    def __init__(self, view: View, goal: str) -> None:
+    def __init__(self, view: TextForms, goal: str) -> None:
         self.view = view
         self.goal = goal
         *self.rest, self.tail = goal.split(" ")
         self.line: _Line | None = None
 
-    def span(self, number: int, at: int) -> Span:
+    def span(self, number: int, at: int) -> TextSpan:
         """The part of the line with this number that lies at a place of the squeezed text."""
         if self.line is None or self.line.number != number:
             self.line = _Line(self.view, number, at)
@@ -248,13 +248,13 @@ class _Part:
         inside = at - max(squeezed.rfind(" ", line.begin, at) + 1, line.begin)
         start = line.first.start_of(line.skipped) + inside
         end = line.last.start_of(line.skipped + len(self.rest)) + len(self.tail) + (0 if self.rest else inside)
-        return Span(start, end)
+        return TextSpan(start, end)
 
 
 class _Line:
     """A line, and how far its words have been counted."""
 
-    def __init__(self, view: View, number: int, at: int) -> None:
+    def __init__(self, view: TextForms, number: int, at: int) -> None:
         self.number = number
         self.whole = view.span(number, number)
         self.begin = self.counted = view.squeezed.rfind("\n", 0, at) + 1
@@ -266,7 +266,7 @@ class _Line:
 class _Words:
     """The words of a part of a text, asked for in ascending order."""
 
-    def __init__(self, text: str, span: Span) -> None:
+    def __init__(self, text: str, span: TextSpan) -> None:
         self.found = WORD.finditer(text, span.start, span.end)
         self.number, self.start = -1, span.start
 
@@ -278,7 +278,7 @@ class _Words:
         return self.start
 
 
-def _padded(view: View, first: int, last: int, count: int) -> Iterator[Span]:
+def _padded(view: TextForms, first: int, last: int, count: int) -> Iterator[TextSpan]:
     """Windows of this many lines that hold the given lines and otherwise only blank ones."""
     spare = count - (last - first + 1)
     if spare < 0:
@@ -292,7 +292,7 @@ def _padded(view: View, first: int, last: int, count: int) -> Iterator[Span]:
         yield view.span(first - used, first - used + count - 1)
 
 
-def _escaped_lines(view: View, goal: str) -> Iterator[Span]:
+def _escaped_lines(view: TextForms, goal: str) -> Iterator[TextSpan]:
     """Whole lines whose escapes resolve to the goal. A backslash that ends them stays what it is."""
     count = goal.count("\n") + 1
     for needle in (goal, goal[:-1]) if goal.endswith("\\") else (goal,):

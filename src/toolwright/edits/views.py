@@ -20,14 +20,14 @@ ESCAPE = re.compile(r"\\([ntr'\"`\\\n$])")
 _MEANING = {"n": "\n", "t": "\t", "r": "\r"}
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A part of a text, by its first character and the one after its last."""
 
     start: int
     end: int
 
 
-class View:
+class TextForms:
     """One text, in the forms that matching needs."""
 
     def __init__(self, text: str) -> None:
@@ -127,14 +127,14 @@ class View:
         """Return where a line begins in `flat`."""
         return self._marks.flat_start(line)
 
-    def span(self, first: int, last: int) -> Span:
+    def span(self, first: int, last: int) -> TextSpan:
         """The lines from first to last without the final line break."""
         start = self._marks.text_start(first)
         end = start
         if last > first:
             end = self._marks.text_start(last)
         end = self.text.find("\n", end)
-        return Span(start, len(self.text) if end < 0 else end)
+        return TextSpan(start, len(self.text) if end < 0 else end)
 
     def line_of_word(self, number: int) -> int:
         """The line that holds the word with this number, both from 0."""

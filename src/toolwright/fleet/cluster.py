@@ -11,7 +11,7 @@ from threading import Event
 from typing import Any
 
 from toolwright.errors import UsageError
-from toolwright.fleet.limits import Limit, Limits
+from toolwright.fleet.limits import Limit, ProviderLimits
 from toolwright.fleet.worker import Worker
 from toolwright.record import record
 
@@ -60,7 +60,7 @@ class Cluster:
         """One for the whole fleet, started anew elsewhere if its machine dies."""
         options = {"num_cpus": 0, "max_restarts": -1, "max_task_retries": -1, "max_concurrency": 10_000}
         name = f"toolwright-limits-{os.urandom(4).hex()}"
-        return self.ray.remote(Limits).options(name=name, **options).remote(dict(limits))
+        return self.ray.remote(ProviderLimits).options(name=name, **options).remote(dict(limits))
 
     def put(self, packed: bytes) -> Any:
         return self.ray.put(packed)

@@ -20,7 +20,7 @@ from toolwright.fleet.bases import Bases
 from toolwright.fleet.cluster import Cluster, Node, connect
 from toolwright.fleet.limits import Limit
 from toolwright.fleet.saved import SavedSteps
-from toolwright.fleet.slot import TRIES, Run, Work, WorkerSlot
+from toolwright.fleet.slot import TRIES, FleetRun, SharedWork, WorkerSlot
 from toolwright.record import record
 
 PATIENCE = 90.0
@@ -51,7 +51,9 @@ async def run(
     run of the same tasks goes on from, and the logs of the workers, by task.
     """
     finished, chosen = set(done), list(tasks)
-    waiting = [Run(task, number) for number in range(repeat) for task in chosen if (task.id, number) not in finished]
+    waiting = [
+        FleetRun(task, number) for number in range(repeat) for task in chosen if (task.id, number) not in finished
+    ]
     async with AsyncExitStack() as stack:
         folder = Path(out or stack.enter_context(tempfile.TemporaryDirectory(prefix="toolwright-fleet-")))
         steps = SavedSteps(folder / "steps")
@@ -61,7 +63,7 @@ async def run(
             cluster = await _connected(address, parallel)
             stack.push_async_callback(asyncio.to_thread, cluster.close)
             _take_signals_back()
-            work = Work(
+            work = SharedWork(
                 cluster=cluster,
                 steps=steps,
                 logs=folder / "logs",
@@ -119,7 +121,7 @@ def _take_signals_back() -> None:
 class Driver:
     """Keeps a worker on every slot as long as there is work for it."""
 
-    work: Work
+    work: SharedWork
     most: int
     per_node: int
     _taken: "dict[asyncio.Task[None], WorkerSlot]" = field(default_factory=dict["asyncio.Task[None]", WorkerSlot])

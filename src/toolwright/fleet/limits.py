@@ -41,7 +41,7 @@ def parse_limit(text: str) -> tuple[str, Limit]:
 
 
 @record(slots=True)
-class Grant:
+class AdmittedRequest:
     """A request that was let through."""
 
     at: float
@@ -49,11 +49,11 @@ class Grant:
 
 
 @record(slots=True)
-class Window:
+class RequestWindow:
     """The requests to one provider in the last minute."""
 
     limit: Limit
-    granted: "deque[Grant]" = field(default_factory=deque[Grant])
+    granted: "deque[AdmittedRequest]" = field(default_factory=deque[AdmittedRequest])
 
     def wait(self, tokens: int, now: float) -> float:
         """Seconds until a request of so many tokens fits; one that is larger than the limit goes alone."""
@@ -69,19 +69,19 @@ class Window:
                 return 0.0 if grant is None else grant.at + WINDOW - now
         return WINDOW
 
-    def grant(self, tokens: int, now: float) -> Grant:
-        grant = Grant(now, tokens)
+    def grant(self, tokens: int, now: float) -> AdmittedRequest:
+        grant = AdmittedRequest(now, tokens)
         self.granted.append(grant)
         return grant
 
 
-class Limits:
+class ProviderLimits:
     """The limits of all providers, for as many as ask; those who ask first go first."""
 
     def __init__(self, limits: Mapping[str, Limit], clock: Callable[[], float] = time.monotonic) -> None:
-        self._windows = {provider: Window(limit) for provider, limit in limits.items()}
+        self._windows = {provider: RequestWindow(limit) for provider, limit in limits.items()}
         self._first_come = {provider: asyncio.Lock() for provider in limits}
-        self._grants: dict[int, Grant] = {}
+        self._grants: dict[int, AdmittedRequest] = {}
         self._clock = clock
         self._number = 0
 

@@ -23,7 +23,7 @@ from toolwright.files.disk import Stamp, digest_of_file
 from toolwright.files.seen import SeenState
 from toolwright.fleet.folders import Look, TooLarge, apply, changes, look_at, pack, unpack
 from toolwright.fleet.recorder import Recorder, restore
-from toolwright.fleet.saved import Saved, Step
+from toolwright.fleet.saved import Saved, SavedStep
 from toolwright.messages import Assistant
 from toolwright.models.formats.sizes import size_of, tools_size
 from toolwright.models.hooked import ModelRequest, Stream
@@ -42,7 +42,7 @@ _ATTEMPTS = 10
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Order:
+class RunOrder:
     """Order for a worker: the run that it is to do."""
 
     task: Task
@@ -57,7 +57,7 @@ class Order:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Done:
+class RunDone:
     """A run has come to its end."""
 
     result: TaskResult
@@ -69,14 +69,14 @@ class DiskFull(ToolwrightError):
     """The machine has no room for the run, which says nothing about the task."""
 
 
-Tell = Callable[[Step], Awaitable[None]]
+Tell = Callable[[SavedStep], Awaitable[None]]
 """Tells a step and returns when it is safe."""
 
 
 class MovableRun:
     """Carries one order out."""
 
-    def __init__(self, order: Order, packed: bytes | None, tell: Tell, limits: Any = None) -> None:
+    def __init__(self, order: RunOrder, packed: bytes | None, tell: Tell, limits: Any = None) -> None:
         self.order = order
         self.task = order.task
         self.saved = order.saved
@@ -95,7 +95,7 @@ class MovableRun:
         self._recorder: Recorder | None = None
         self._session: Session | None = None
 
-    async def carry_out(self) -> Done:
+    async def carry_out(self) -> RunDone:
         """DiskFull if this machine is not fit for it; whatever else goes wrong stands in the result."""
         result = TaskResult(id=self.task.id, repeat=self.order.number, worker=worker_name())
         kept = None
@@ -109,7 +109,7 @@ class MovableRun:
             if isinstance(error, DiskFull) or _is_full(error):
                 raise DiskFull(f"No space left on the disk of {worker_name()}.") from error
             result = replace(result, passed=False, error=result.error or f"{error}")
-        return Done(result=replace(result, seconds=self._seconds()), kept=kept)
+        return RunDone(result=replace(result, seconds=self._seconds()), kept=kept)
 
     async def _place(self, stack: AsyncExitStack) -> Path:
         """The session speaks of the path it began in, so it goes on in the same."""
@@ -216,7 +216,7 @@ class MovableRun:
             # What was told before still holds: from there somebody else would go on.
             log.warning("%s: step %d is not saved: %s", self.task.id, steps, problem)
             return
-        step = Step(
+        step = SavedStep(
             session_id=session.id,
             folder=str(copy.folder),
             base=self.order.base,

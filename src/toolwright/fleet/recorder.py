@@ -20,7 +20,7 @@ from toolwright.workspace import Workspace
 
 
 @record(slots=True)
-class Changed:
+class SessionChanges:
     """Changes in one session."""
 
     messages: set[str] = field(default_factory=set[str])
@@ -33,7 +33,7 @@ class Recorder:
     """Listens to a workspace."""
 
     workspace: Workspace
-    _changed: dict[str, Changed] = field(default_factory=dict[str, Changed])
+    _changed: dict[str, SessionChanges] = field(default_factory=dict[str, SessionChanges])
 
     def listen(self) -> None:
         self.workspace.bus.subscribe(self._note)
@@ -47,7 +47,7 @@ class Recorder:
     async def _is_known(self, session_id: str) -> bool:
         return await self.workspace.store.knows(session_id)
 
-    async def _new(self, session_id: str, changed: Changed) -> Json:
+    async def _new(self, session_id: str, changed: SessionChanges) -> Json:
         store = self.workspace.store
         messages = []
         for message in await store.messages(session_id):
@@ -62,8 +62,8 @@ class Recorder:
             "todos": await store.todos(session_id) if changed.todos else None,
         }
 
-    def _of(self, session_id: str) -> Changed:
-        return self._changed.setdefault(session_id, Changed())
+    def _of(self, session_id: str) -> SessionChanges:
+        return self._changed.setdefault(session_id, SessionChanges())
 
     def _note(self, event: Event) -> None:
         match event:

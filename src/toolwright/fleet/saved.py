@@ -15,7 +15,7 @@ from toolwright.record import record
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Step:
+class SavedStep:
     """Outcome of one step: the records and files that are new or have changed since the step before."""
 
     session_id: str
@@ -88,7 +88,7 @@ class SavedSteps:
         except OSError as error:
             raise UsageError(f"{folder} cannot be made: {error.strerror}.") from error
 
-    def add(self, task: str, number: int, step: Step) -> None:
+    def add(self, task: str, number: int, step: SavedStep) -> None:
         """Write a step down. Only what the end of the machine may take is not sure of it: that step is done again."""
         try:
             with self._file(task, number).open("a", encoding="ascii") as file:

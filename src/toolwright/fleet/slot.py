@@ -16,9 +16,9 @@ from toolwright.evaluate.tasks import Task
 from toolwright.fleet.bases import Base, Bases
 from toolwright.fleet.cluster import Cluster, Node, one_line
 from toolwright.fleet.folders import unpack
-from toolwright.fleet.movable import Done, Order
+from toolwright.fleet.movable import RunDone, RunOrder
 from toolwright.fleet.saved import Saved, SavedSteps
-from toolwright.fleet.worker import Described, Report
+from toolwright.fleet.worker import WorkerInfo, WorkerReport
 from toolwright.record import record
 from toolwright.version import VERSION
 
@@ -31,7 +31,7 @@ PARTING = 30.0
 
 
 @record(slots=True)
-class Run:
+class FleetRun:
     """One run of a task on its way through the fleet."""
 
     task: Task
@@ -41,13 +41,13 @@ class Run:
 
 
 @record(slots=True, kw_only=True, eq=False)
-class Work:
+class SharedWork:
     """State that all slots share: the runs that wait, where their steps are kept, and where results go."""
 
     cluster: Cluster
     steps: SavedSteps
     logs: Path
-    waiting: "deque[Run]"
+    waiting: "deque[FleetRun]"
     bases: Bases
     keep: Path | None
     opening: Mapping[str, Any]
@@ -63,7 +63,7 @@ class Work:
     def rest(self, node: Node) -> None:
         self._resting[node.id] = time.monotonic() + REST
 
-    def lose(self, run: Run, worker: str, reason: str) -> None:
+    def lose(self, run: FleetRun, worker: str, reason: str) -> None:
         """A worker is gone: the run waits for another, unless it has cost too many."""
         run.tries += 1
         self.note(run, [f"{_now()} {worker} is lost: {reason}"])
@@ -72,10 +72,10 @@ class Work:
             return
         self.fail(run, worker, f"{run.tries} workers were lost in the same step; the last one: {reason}")
 
-    def fail(self, run: Run, worker: str, reason: str) -> None:
+    def fail(self, run: FleetRun, worker: str, reason: str) -> None:
         self.results.put_nowait(TaskResult(id=run.task.id, repeat=run.number, worker=worker, error=reason))
 
-    def note(self, run: Run, lines: "list[str] | tuple[str, ...]") -> None:
+    def note(self, run: FleetRun, lines: "list[str] | tuple[str, ...]") -> None:
         """Add to the log of a run."""
         if not lines:
             return
@@ -90,7 +90,7 @@ class Work:
 class WorkerSlot:
     """One worker and what it works on."""
 
-    work: Work
+    work: SharedWork
     node: Node
     is_starting: bool = True
     _worker: Any = None
@@ -111,7 +111,7 @@ class WorkerSlot:
         work = self.work
         try:
             self._worker = work.cluster.start_worker(self.node, work.limits)
-            described: Described = await self._worker.describe.remote()
+            described: WorkerInfo = await self._worker.describe.remote()
         except Exception as error:  # noqa: BLE001 - whatever a machine lacks comes out here
             work.unstarted.append(f"on {self.node.address}: {one_line(error)}")
             work.rest(self.node)
@@ -127,7 +127,7 @@ class WorkerSlot:
         work.unstarted.clear()
         return True
 
-    async def _serve(self, run: Run) -> bool:
+    async def _serve(self, run: FleetRun) -> bool:
         """Have one run carried out; whether the worker is there for another."""
         work = self.work
         try:
@@ -158,10 +158,10 @@ class WorkerSlot:
         work.results.put_nowait(report.done.result)
         return True
 
-    async def _advanced(self, run: Run, base: Base, saved: Saved | None) -> Report:
+    async def _advanced(self, run: FleetRun, base: Base, saved: Saved | None) -> WorkerReport:
         """Let a run go from step to step; each is safe here before the next begins."""
         work = self.work
-        order = Order(
+        order = RunOrder(
             task=run.task,
             number=run.number,
             name=base.name,
@@ -171,7 +171,7 @@ class WorkerSlot:
             keep=work.keep is not None,
         )
         work.note(run, [f"{_now()} given to {self._name} ({self.node.address}), {_from(saved)}"])
-        report: Report = await self._worker.begin.remote(order, base.packed)
+        report: WorkerReport = await self._worker.begin.remote(order, base.packed)
         work.note(run, report.log)
         while report.step is not None:
             await asyncio.to_thread(work.steps.add, run.task.id, run.number, report.step)
@@ -180,7 +180,7 @@ class WorkerSlot:
             work.note(run, report.log)
         return report
 
-    async def _keep(self, run: Run, done: Done) -> None:
+    async def _keep(self, run: FleetRun, done: RunDone) -> None:
         if self.work.keep is not None and done.kept is not None:
             await asyncio.to_thread(unpack, done.kept, self.work.keep / file_name(run.task.id, run.number))
 

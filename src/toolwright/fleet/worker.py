@@ -7,9 +7,9 @@ from collections import deque
 
 from toolwright.evaluate.places import sweep
 from toolwright.evaluate.running import worker_name
-from toolwright.fleet.limits import Limits
-from toolwright.fleet.movable import DiskFull, Done, MovableRun, Order
-from toolwright.fleet.saved import Step
+from toolwright.fleet.limits import ProviderLimits
+from toolwright.fleet.movable import DiskFull, MovableRun, RunDone, RunOrder
+from toolwright.fleet.saved import SavedStep
 from toolwright.record import record
 from toolwright.version import VERSION
 
@@ -18,17 +18,17 @@ LINES = 5000
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Report:
+class WorkerReport:
     """Report of a worker: a step, the end of the run, or why it cannot be done here; and what it has logged."""
 
-    step: Step | None = None
-    done: Done | None = None
+    step: SavedStep | None = None
+    done: RunDone | None = None
     unfit: str = ""
     log: tuple[str, ...] = ()
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Described:
+class WorkerInfo:
     """Identity of a worker."""
 
     name: str
@@ -42,28 +42,28 @@ class Worker:
     So whoever has heard of a step decides that it goes on; a worker that nobody asks for any more does nothing more.
     """
 
-    def __init__(self, limits: "Limits | None" = None) -> None:
+    def __init__(self, limits: "ProviderLimits | None" = None) -> None:
         self._limits = limits
-        self._reports: asyncio.Queue[Report] = asyncio.Queue()
+        self._reports: asyncio.Queue[WorkerReport] = asyncio.Queue()
         self._heard = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
-        self._lines = Lines()
+        self._lines = LogLines()
         logger = logging.getLogger("toolwright")
         logger.setLevel(logging.INFO)
         logger.addHandler(self._lines)
 
-    async def describe(self) -> Described:
+    async def describe(self) -> WorkerInfo:
         await asyncio.to_thread(sweep)
-        return Described(name=worker_name(), version=VERSION, python=platform.python_version())
+        return WorkerInfo(name=worker_name(), version=VERSION, python=platform.python_version())
 
-    async def begin(self, order: Order, packed: bytes | None) -> Report:
+    async def begin(self, order: RunOrder, packed: bytes | None) -> WorkerReport:
         """Begin a run, or go on with it where it was left elsewhere."""
         self._lines.taken()
         self._heard.clear()
         self._running = asyncio.create_task(self._run(order, packed))
         return await self._next()
 
-    async def advance(self) -> Report:
+    async def advance(self) -> WorkerReport:
         """Go on: what was told last is safe."""
         self._heard.set()
         return await self._next()
@@ -75,7 +75,7 @@ class Worker:
             await asyncio.gather(self._running, return_exceptions=True)
         await asyncio.to_thread(sweep)
 
-    async def _next(self) -> Report:
+    async def _next(self) -> WorkerReport:
         """The next report; a run that broke is told as it broke."""
         assert self._running is not None
         getting = asyncio.ensure_future(self._reports.get())
@@ -85,26 +85,26 @@ class Worker:
             self._running.result()
         return await getting
 
-    async def _run(self, order: Order, packed: bytes | None) -> None:
+    async def _run(self, order: RunOrder, packed: bytes | None) -> None:
         try:
             done = await MovableRun(order, packed, self._tell, self._limits).carry_out()
         except DiskFull as error:
-            self._put(Report(unfit=str(error)))
+            self._put(WorkerReport(unfit=str(error)))
         else:
-            self._put(Report(done=done))
+            self._put(WorkerReport(done=done))
 
-    async def _tell(self, step: Step) -> None:
+    async def _tell(self, step: SavedStep) -> None:
         self._heard.clear()
-        self._put(Report(step=step))
+        self._put(WorkerReport(step=step))
         await self._heard.wait()
 
-    def _put(self, report: Report) -> None:
+    def _put(self, report: WorkerReport) -> None:
         self._reports.put_nowait(
-            Report(step=report.step, done=report.done, unfit=report.unfit, log=self._lines.taken())
+            WorkerReport(step=report.step, done=report.done, unfit=report.unfit, log=self._lines.taken())
         )
 
 
-class Lines(logging.Handler):
+class LogLines(logging.Handler):
     """Keeps what is logged until it is taken."""
 
     def __init__(self) -> None:

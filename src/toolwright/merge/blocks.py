@@ -7,7 +7,7 @@ from typing import NamedTuple
 Key = tuple[str, ...]
 
 
-class Block(NamedTuple):
+class NamedBlock(NamedTuple):
     """A piece of a text under a name that stays the same when its words change."""
 
     key: Key
@@ -23,12 +23,14 @@ Within = Callable[[Key, str, str, str], str | None]
 """Merges one block that both sides changed: its key, the three texts; None where it cannot."""
 
 
-def merge_blocks(within: Within, base: Sequence[Block], ours: Sequence[Block], theirs: Sequence[Block]) -> list[Block]:
+def merge_blocks(
+    within: Within, base: Sequence[NamedBlock], ours: Sequence[NamedBlock], theirs: Sequence[NamedBlock]
+) -> list[NamedBlock]:
     """Return the blocks of both sides together; raise Conflict where one side contradicts the other."""
     texts = [dict(side) for side in (base, ours, theirs)]
     order = _order(*(list(side) for side in texts))
     result = [(key, _block(key, texts, within)) for key in order]
-    return [Block(key, text) for key, text in result if text is not None]
+    return [NamedBlock(key, text) for key, text in result if text is not None]
 
 
 def _block(key: Key, texts: Sequence[Mapping[Key, str]], within: Within) -> str | None:

@@ -4,7 +4,7 @@ import ast
 from collections import Counter
 from collections.abc import Sequence
 
-from toolwright.merge.blocks import Block, Key
+from toolwright.merge.blocks import Key, NamedBlock
 from toolwright.text.diff import split_lines
 
 LARGEST = 1024 * 1024
@@ -25,12 +25,12 @@ def parsed(text: str) -> ast.Module:
         raise NotPython(str(error)) from error
 
 
-def module_blocks(text: str) -> list[Block]:
+def module_blocks(text: str) -> list[NamedBlock]:
     """Return the blocks of a module; together they are its text."""
     return _blocks(split_lines(text), parsed(text).body, 0)
 
 
-def class_blocks(text: str) -> list[Block]:
+def class_blocks(text: str) -> list[NamedBlock]:
     """Return the blocks of one class: its head, and its members; together they are its text."""
     import textwrap
 
@@ -44,13 +44,13 @@ def class_blocks(text: str) -> list[Block]:
         raise NotPython("it is a class in one line")
     while first > 0 and lines[first - 1].lstrip().startswith("#"):
         first -= 1
-    return [Block(("head",), "".join(lines[:first])), *_blocks(lines, members, first)]
+    return [NamedBlock(("head",), "".join(lines[:first])), *_blocks(lines, members, first)]
 
 
-def _blocks(lines: Sequence[str], statements: Sequence[ast.stmt], start: int) -> list[Block]:
+def _blocks(lines: Sequence[str], statements: Sequence[ast.stmt], start: int) -> list[NamedBlock]:
     """Cut the lines from `start` on behind each statement. Statements that share a line stay together."""
     seen = Counter[Key]()
-    blocks = list[Block]()
+    blocks = list[NamedBlock]()
     at, keys = start, list[Key]()
     for number, statement in enumerate(statements):
         keys.append(_key(statement))
@@ -60,10 +60,10 @@ def _blocks(lines: Sequence[str], statements: Sequence[ast.stmt], start: int) ->
             continue
         key = keys[0] if len(keys) == 1 else ("line", *(word for one in keys for word in one))
         seen[key] += 1
-        blocks.append(Block((*key, str(seen[key])) if seen[key] > 1 else key, "".join(lines[at:end])))
+        blocks.append(NamedBlock((*key, str(seen[key])) if seen[key] > 1 else key, "".join(lines[at:end])))
         at, keys = end, []
     if at < len(lines):
-        blocks.append(Block(("end",), "".join(lines[at:])))
+        blocks.append(NamedBlock(("end",), "".join(lines[at:])))
     return blocks
 
 

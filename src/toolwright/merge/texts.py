@@ -2,7 +2,7 @@
 
 import ast
 
-from toolwright.merge.blocks import Block, Conflict, Key, merge_blocks
+from toolwright.merge.blocks import Conflict, Key, NamedBlock, merge_blocks
 from toolwright.merge.lines import merge_lines
 from toolwright.merge.literals import merge_imports, merge_lists
 from toolwright.merge.python_blocks import NotPython, class_blocks, module_blocks, parsed
@@ -77,7 +77,7 @@ def _within(key: Key, base: str, ours: str, theirs: str) -> str | None:
     return _joined(merge_blocks(_within, *members))
 
 
-def _joined(blocks: list[Block]) -> str:
+def _joined(blocks: list[NamedBlock]) -> str:
     """Return the blocks as one text; what was the end of a file without a newline gets one."""
     texts = [block.text for block in blocks]
     whole = [text if text.endswith("\n") else text + "\n" for text in texts[:-1]]

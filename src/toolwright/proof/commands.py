@@ -20,19 +20,19 @@ _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 
 
 @record(frozen=True, slots=True)
-class Step:
+class CheckStep:
     """One command, and the file that holds it; none for what the line itself says."""
 
     text: str
     source: str = ""
 
 
-def steps_of(command: str, root: str | Path, source: str = "", depth: int = 0) -> Iterator[Step]:
+def steps_of(command: str, root: str | Path, source: str = "", depth: int = 0) -> Iterator[CheckStep]:
     """Every command that a line comes down to, as far as the files of the project tell."""
-    yield Step(command, source)
+    yield CheckStep(command, source)
     for text in _pieces(command):
         if text != command:
-            yield Step(text, source)
+            yield CheckStep(text, source)
         if depth < DEEP:
             yield from _below(text, Path(root), depth)
 
@@ -50,7 +50,7 @@ def files_of(command: str, root: str | Path) -> list[str]:
     return list(files)
 
 
-def _below(text: str, root: Path, depth: int) -> Iterator[Step]:
+def _below(text: str, root: Path, depth: int) -> Iterator[CheckStep]:
     words = _leading(_split(text))
     if not words:
         return
@@ -70,21 +70,21 @@ def _below(text: str, root: Path, depth: int) -> Iterator[Step]:
         yield from _script(words[0], root, depth)
 
 
-def _script(name: str, root: Path, depth: int) -> Iterator[Step]:
+def _script(name: str, root: Path, depth: int) -> Iterator[CheckStep]:
     """The commands of a shell script; of another program its file alone."""
     if not name or not _is_file(root, name):
         return
     text, source = _read_text(root / name), _relative(root, name)
     first = text.partition("\n")[0]
     if first.startswith("#!") and not re.search(r"\b(ba|da|z|k)?sh\b", first):
-        yield Step(f"./{source}", source)
+        yield CheckStep(f"./{source}", source)
         return
     for line in map(str.strip, text.replace("\\\n", " ").splitlines()):
         if line and not line.startswith("#"):
             yield from steps_of(line, root, source, depth + 1)
 
 
-def _recipes(words: list[str], root: Path, depth: int) -> Iterator[Step]:
+def _recipes(words: list[str], root: Path, depth: int) -> Iterator[CheckStep]:
     """The recipes of the targets, and of those they need."""
     folder, file, targets = root, "", list[str]()
     rest = iter(words)
@@ -99,7 +99,7 @@ def _recipes(words: list[str], root: Path, depth: int) -> Iterator[Step]:
     if path is None or not path.is_file():
         return
     rules, source = _rules(_read_text(path)), _relative(root, str(path))
-    yield Step(f"make {' '.join(words)}".strip(), source)
+    yield CheckStep(f"make {' '.join(words)}".strip(), source)
     waiting, seen = targets or list(rules)[:1], set[str]()
     while waiting:
         target = waiting.pop(0)
@@ -140,7 +140,7 @@ def _expanded(text: str, variables: dict[str, str]) -> str:
     return re.sub(r"\$[({]([\w.]+)[)}]", lambda name: variables.get(name[1], name[0]), text).replace("$$", "$")
 
 
-def _package_script(words: list[str], root: Path, depth: int) -> Iterator[Step]:
+def _package_script(words: list[str], root: Path, depth: int) -> Iterator[CheckStep]:
     plain = [word for word in words if not word.startswith("-")]
     wanted = plain[1] if plain[:1] == ["run"] and len(plain) > 1 else plain[0] if plain else ""
     wanted = {"t": "test", "tst": "test"}.get(wanted, wanted)

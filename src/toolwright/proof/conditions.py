@@ -7,7 +7,7 @@ from pathlib import Path
 
 from toolwright.errors import UsageError
 from toolwright.machine.plain_files import read_start
-from toolwright.proof.commands import LARGEST, Step, steps_of
+from toolwright.proof.commands import LARGEST, CheckStep, steps_of
 from toolwright.proof.goal import Goal
 from toolwright.proof.runs import CANNOT_FAIL
 
@@ -99,7 +99,7 @@ def check_conditions(goal: Goal, root: str) -> None:
                 )
 
 
-def _never_ends(step: Step) -> str:
+def _never_ends(step: CheckStep) -> str:
     if re.search(r"(^|[\s;&|(])g?timeout\s+(-\S+\s+)*[\d.]+[smhd]?\s", step.text):
         return ""
     words = _words(step.text)
@@ -108,7 +108,7 @@ def _never_ends(step: Step) -> str:
     return next((step.text for one in ENDLESS_WORDS if re.search(rf"(^|[\s;&|(]){one}", step.text)), "")
 
 
-def _reaches_out(step: Step) -> str:
+def _reaches_out(step: CheckStep) -> str:
     words = _words(step.text)
     if not words:
         return ""
@@ -121,7 +121,7 @@ def _reaches_out(step: Step) -> str:
     return ""
 
 
-def _calls_out(step: Step, root: str) -> str:
+def _calls_out(step: CheckStep, root: str) -> str:
     """Return the call of a given program, on the line or in a file, that needs another machine."""
     words = _words(step.text)
     if not words or not _CODE.fullmatch(words[0]) or "-m" in words:

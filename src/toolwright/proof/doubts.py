@@ -65,7 +65,7 @@ Read = Callable[[str], str | None]
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Change:
+class WorkChange:
     """All that has changed since the work began, by what it is to the check."""
 
     work: tuple[str, ...]
@@ -84,7 +84,7 @@ def sort_changes(
     may_change: Sequence[str],
     serving: Collection[str] = (),
     shadows: Collection[str] = (),
-) -> Change:
+) -> WorkChange:
     """Sort changed files; `serving` are those that only tests use, `shadows` those that stand before other modules.
 
     New tests stay in place; whatever else the check could rest on is put back.
@@ -97,7 +97,7 @@ def sort_changes(
         ].append(path)
     restored = (*kinds["check"], *(path for path in kinds["test"] if path in baseline.files))
     named = [path for path in kinds["work"] if any(fnmatch(path, pattern) for pattern in may_change)]
-    return Change(
+    return WorkChange(
         work=tuple(kinds["work"]),
         tests=tuple(kinds["test"]),
         check=tuple(kinds["check"]),
@@ -106,7 +106,7 @@ def sort_changes(
     )
 
 
-def test_reasons(change: Change, baseline: Before, read: Read, names: set[str]) -> Iterator[Reason]:
+def test_reasons(change: WorkChange, baseline: Before, read: Read, names: set[str]) -> Iterator[Reason]:
     """Yield what was done to tests that were there before."""
     changed = [path for path in change.tests if path in baseline.files]
     come = dict[str, TestCase]()
@@ -118,7 +118,7 @@ def test_reasons(change: Change, baseline: Before, read: Read, names: set[str]) 
             yield Reason(kind=weakening.kind, text=f"The test {weakening.name} {_TESTS[weakening.kind]}.", path=path)
 
 
-def own_test_reasons(change: Change, baseline: Before, read: Read, *, doctests: bool) -> Iterator[Reason]:
+def own_test_reasons(change: WorkChange, baseline: Before, read: Read, *, doctests: bool) -> Iterator[Reason]:
     """Yield what was done to tests and examples that stand beside the work, in the same files."""
     for path in change.work:
         if path in baseline.files and path not in change.allowed and (was := baseline.text(path)) is not None:
@@ -128,7 +128,7 @@ def own_test_reasons(change: Change, baseline: Before, read: Read, *, doctests: 
                 )
 
 
-def reaching_tests(change: Change, baseline: Before, read: Read) -> list[str]:
+def reaching_tests(change: WorkChange, baseline: Before, read: Read) -> list[str]:
     """Return the new tests that change what other tests run: those prove nothing about the others."""
     new = [path for path in change.tests if path not in baseline.files]
     return [path for path in new if reaches_beyond(path, read(path) or "")]
@@ -143,7 +143,7 @@ def names_of_tests(files: Mapping[str, str], read: Read) -> set[str]:
     return names
 
 
-def work_reasons(change: Change, baseline: Before, read: Read) -> Iterator[Reason]:
+def work_reasons(change: WorkChange, baseline: Before, read: Read) -> Iterator[Reason]:
     """Yield what in the changed work could make a check hold by itself."""
     tests = [path for path in baseline.files if kind_of(path) == "test"]
     texts = [(path, text) for path in {*tests, *change.tests} for text in (baseline.text(path) or read(path),) if text]
@@ -160,7 +160,7 @@ def work_reasons(change: Change, baseline: Before, read: Read) -> Iterator[Reaso
             )
 
 
-def silencing_reasons(change: Change, baseline: Before, read: Read, steps: Sequence[str]) -> Iterator[Reason]:
+def silencing_reasons(change: WorkChange, baseline: Before, read: Read, steps: Sequence[str]) -> Iterator[Reason]:
     """Yield what is new in the work and tells a tool that the check runs to pass over it."""
     run = " ".join(steps)
     patterns = [re.compile(mark) for tools, mark in _SILENCERS if re.search(tools, run)]
@@ -199,7 +199,7 @@ def _imported_as(path: str) -> str:
     return parts[0] if len(parts) == 1 or parts[1:] == ["__init__"] else ""
 
 
-def check_reasons(change: Change, *, weight: Weight, why: str) -> Iterator[Reason]:
+def check_reasons(change: WorkChange, *, weight: Weight, why: str) -> Iterator[Reason]:
     """Yield the parts of the check that were touched, and the tests that are not as they were."""
     for path in change.check[:LISTED]:
         yield Reason(

@@ -16,7 +16,7 @@ _VARIES = re.compile(r"0x[0-9a-fA-F]+|\d+([.:]\d+)*\s*(s|ms|sec|seconds)?\b|/tmp
 
 
 @record(slots=True)
-class Progress:
+class GoalProgress:
     """Files and failures of earlier rounds."""
 
     _trees: Counter[str] = field(default_factory=Counter[str])

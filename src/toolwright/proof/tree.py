@@ -23,7 +23,7 @@ Stamp = tuple[int, int, int, int, int]
 
 
 @record(slots=True)
-class Tree:
+class TreeScanner:
     """Looks at a folder again and again, and reads only what may have changed since."""
 
     root: Path

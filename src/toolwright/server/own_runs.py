@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolwright.app.looping import loops_at_work, view_of_loop
-from toolwright.app.runs import Run, Runs
+from toolwright.app.runs import BackgroundRun, Runs
 from toolwright.errors import ToolwrightError
 from toolwright.http_server.refusal import HttpRefusal
 from toolwright.messages import Assistant
@@ -21,7 +21,7 @@ from toolwright.text.ids import new_id, now
 
 if TYPE_CHECKING:
     from toolwright.server.serving import Serving
-    from toolwright.session.turns.loops import Loop
+    from toolwright.session.turns.loops import PromptLoop
 
 log = logging.getLogger(__name__)
 
@@ -43,14 +43,14 @@ class OwnRuns:
     def busy(self) -> bool:
         return bool(self._working or self._loops())
 
-    def _loops(self) -> "list[Loop]":
+    def _loops(self) -> "list[PromptLoop]":
         """The loops that are at work in any of the sessions of the server."""
         opened = self._serving.projects.workspaces.values()
         return [one for there in opened for one in loops_at_work(there)]
 
-    def begin(self, session: Session, prompt: Prompt, until: str) -> Run:
+    def begin(self, session: Session, prompt: Prompt, until: str) -> BackgroundRun:
         """Have a prompt answered, and remember it from the first moment on."""
-        run = Run(
+        run = BackgroundRun(
             session=session.id,
             name=session.info.slug,
             directory=str(session.home.directory),
@@ -96,12 +96,12 @@ class OwnRuns:
             if not one.is_over or one.session in newest or one.session in loops
         ]
 
-    def _work(self, run: Run, answer: "Callable[[], Awaitable[TurnResult[Any]]]") -> None:
+    def _work(self, run: BackgroundRun, answer: "Callable[[], Awaitable[TurnResult[Any]]]") -> None:
         task = asyncio.create_task(self._carry_out(run, answer))
         self._working[run.session] = task
         task.add_done_callback(lambda _: self._working.pop(run.session, None))
 
-    async def _carry_out(self, run: Run, answer: "Callable[[], Awaitable[TurnResult[Any]]]") -> None:
+    async def _carry_out(self, run: BackgroundRun, answer: "Callable[[], Awaitable[TurnResult[Any]]]") -> None:
         state, problem = "done", ""
         try:
             result = await answer()
@@ -130,7 +130,7 @@ def _is_answered(session: Session) -> bool:
     return isinstance(last, Assistant) and last.error is None and last.finish not in (None, "", "tool-calls")
 
 
-async def _gone_on(session: Session, run: Run) -> "TurnResult[Any]":
+async def _gone_on(session: Session, run: BackgroundRun) -> "TurnResult[Any]":
     if session.conversation.last_user() is None:
         prompt = Prompt(text=run.prompt, message_id=new_id("msg"), until=goal_of(run.until or None))
         return await answered(session, prompt)

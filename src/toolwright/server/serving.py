@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolwright.app.branch import branch_of
-from toolwright.app.logins import Logins
+from toolwright.app.logins import ProviderLogins
 from toolwright.app.shown import looks_of
 from toolwright.deadline import time_limit
 from toolwright.events import Event
@@ -64,7 +64,7 @@ class Serving:
         self.controls: asyncio.Queue[Json] = asyncio.Queue(100)
         """Requests to a terminal client, for one that fetches them."""
         self.terminals = ServerTerminals(self.tell)
-        self._logins: dict[str, Logins] = {}
+        self._logins: dict[str, ProviderLogins] = {}
         self.ending = False
         self.own: OwnRuns | None = None
         """The runs in the background, where this is the user's own server."""
@@ -128,9 +128,9 @@ class Serving:
         task.add_done_callback(self._done)
         return task
 
-    def logins(self, workspace: Workspace) -> Logins:
+    def logins(self, workspace: Workspace) -> ProviderLogins:
         """The logins of a folder that are under way."""
-        return self._logins.setdefault(str(workspace.directory), Logins(workspace))
+        return self._logins.setdefault(str(workspace.directory), ProviderLogins(workspace))
 
     def _done(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.discard(task)

@@ -13,7 +13,7 @@ from textual.events import AppBlur, AppFocus, Event, Key, Paste
 from textual.filter import Monochrome, NoColor
 from textual.screen import ModalScreen, Screen
 
-from toolwright.app.opened import Opened
+from toolwright.app.opened import OpenedChat
 from toolwright.errors import ToolwrightError
 from toolwright.terminal.background import Background
 from toolwright.terminal.screen import RED
@@ -40,7 +40,7 @@ TWICE = 2.0
 """Seconds within which a key that is pressed again means more."""
 
 T = TypeVar("T")
-Opening = Callable[[], Coroutine[Any, Any, Opened]]
+Opening = Callable[[], Coroutine[Any, Any, OpenedChat]]
 
 
 class ChatApp(App[int]):
@@ -134,7 +134,7 @@ class ChatApp(App[int]):
             self.note(f"! {error}", RED)
         await self._send_early(opened.prompt)
 
-    async def _show(self, opened: Opened, talk: ChatState, commands: ScreenCommands) -> None:
+    async def _show(self, opened: OpenedChat, talk: ChatState, commands: ScreenCommands) -> None:
         self.keys = self.prompt.keys = chosen(opened.keybinds)
         self.set_keymap(dict(self.keys.keys))
         self.choose_theme(opened.theme or self.theme)

@@ -17,7 +17,7 @@ from toolwright.tui.blocks import Said
 from toolwright.tui.story import Story
 
 if TYPE_CHECKING:
-    from toolwright.app.opened import Opened
+    from toolwright.app.opened import OpenedChat
     from toolwright.app.project import Project, SessionUse, UsableModels
     from toolwright.messages import Message, SessionInfo
     from toolwright.services import Todo
@@ -34,7 +34,7 @@ MODES: dict[Mode, str] = {"ask": "", "edits": "auto-approve: edits", "all": "aut
 class ChatState:
     """One person, one session at a time. What it does is done in the loop of the screen; the work is in another."""
 
-    def __init__(self, background: Background, opened: "Opened", changed: Callable[[], None]) -> None:
+    def __init__(self, background: Background, opened: "OpenedChat", changed: Callable[[], None]) -> None:
         self.background = background
         self.desk = opened.desk
         self.desk.room = "screen"

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from toolwright.app.line import OwnLine, ShellLine, meaning_of
-from toolwright.app.outcome import AtScreen, Changes, Lines, Outcome, Pick
+from toolwright.app.outcome import AtScreen, FileChanges, Outcome, OutputLines, Pick
 from toolwright.app.own import OTHER_NAMES, own_commands
 from toolwright.config.auth import account_of
 from toolwright.errors import UsageError
@@ -62,7 +62,7 @@ class ScreenCommands(Choosing):
         if _id(before) != _id(self.talk.session):
             await self.show_session()
             return
-        if isinstance(outcome, Lines) and outcome.reread:
+        if isinstance(outcome, OutputLines) and outcome.reread:
             await self.talk.reload()
         await self.show(outcome, name)
         await self.talk.refresh()
@@ -70,24 +70,24 @@ class ScreenCommands(Choosing):
     async def show(self, outcome: Outcome, again: str = "") -> None:
         """Show what a command came to; `again` is called with what is picked."""
         match outcome:
-            case Lines(brief=True):
+            case OutputLines(brief=True):
                 for text, _ in outcome.lines:
                     self.app.note(text)
-            case Lines() if outcome.lines:
+            case OutputLines() if outcome.lines:
                 lines: list[Line] = [[(text, DIM if mark == "remark" else "")] for text, mark in outcome.lines]
                 await self.app.ask(TextDialog(outcome.title, lines))
             case Pick():
                 picked = await self.app.ask(Picker(outcome.title, outcome.entries, chosen=outcome.chosen))
                 if picked:
                     await self.do(again, picked)
-            case Changes():
+            case FileChanges():
                 await self._show_changes(outcome)
             case AtScreen():
                 await getattr(self, outcome.act)(outcome.text)
             case _:
                 pass
 
-    async def _show_changes(self, outcome: Changes) -> None:
+    async def _show_changes(self, outcome: FileChanges) -> None:
         from toolwright.tui.undoing import ChangesDialog
 
         if outcome.plans:

@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widgets import OptionList, TextArea
 from textual.widgets.option_list import Option
 
-from toolwright.app.history import History
+from toolwright.app.history import PromptHistory
 from toolwright.record import record
 from toolwright.terminal.columns import clipped
 from toolwright.text.display import visible
@@ -52,12 +52,12 @@ class Offers(OptionList):
 class Past:
     """The prompts before this one, walked through with the arrow keys."""
 
-    history: History = field(default_factory=History)
+    history: PromptHistory = field(default_factory=PromptHistory)
     prompts: list[str] = field(default_factory=list[str])
     at: int = 0
     draft: str = ""
 
-    def load(self, history: History) -> None:
+    def load(self, history: PromptHistory) -> None:
         self.history = history
         self.prompts = [*history.prompts(), *self.prompts]
         self.at = len(self.prompts)

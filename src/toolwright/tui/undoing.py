@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from toolwright.app.outcome import Changes
+from toolwright.app.outcome import FileChanges
 from toolwright.errors import ToolwrightError
 from toolwright.messages import Message, User
 from toolwright.record import record
@@ -59,7 +59,7 @@ def shown_plans(plans: Sequence[FileUndo], talk: ChatState, columns: int) -> lis
 class ChangesDialog(Dialog[None]):
     """Files that were changed, or would be: a list, and the difference of the one that is chosen."""
 
-    def __init__(self, changes: Changes, talk: ChatState) -> None:
+    def __init__(self, changes: FileChanges, talk: ChatState) -> None:
         super().__init__()
         self.changes, self.talk, self.title_text = changes, talk, changes.title
 

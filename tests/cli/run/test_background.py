@@ -14,7 +14,7 @@ import pytest
 from tests.cli.conftest import Tw
 from tests.waiting import wait_until
 from toolwright.app import own_server
-from toolwright.app.runs import KEPT, Run, Runs
+from toolwright.app.runs import KEPT, BackgroundRun, Runs
 from toolwright.app.server_secret import notes_folder
 from toolwright.client import Client
 from toolwright.errors import UsageError
@@ -136,9 +136,11 @@ def test_what_cannot_be_had_in_the_background_is_said(tw: Tw, given: tuple[str, 
 
 def test_runs_are_kept_by_name_and_the_oldest_that_are_over_go(tmp_path: Path) -> None:
     runs = Runs(tmp_path / "runs.json")
-    runs.put(Run(session="ses_first", name="quiet-heron", directory="/p", began=0))
+    runs.put(BackgroundRun(session="ses_first", name="quiet-heron", directory="/p", began=0))
     for number in range(1, KEPT + 10):
-        runs.put(Run(session=f"ses_{number}", name=f"one-{number}", directory="/p", began=number, state="done"))
+        runs.put(
+            BackgroundRun(session=f"ses_{number}", name=f"one-{number}", directory="/p", began=number, state="done")
+        )
     assert len(runs.all()) == KEPT
     assert [one.name for one in runs.unfinished()] == ["quiet-heron"]
     runs.end(runs.named("qu"), "failed", 5, "It broke.")

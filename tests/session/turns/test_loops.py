@@ -15,7 +15,7 @@ from toolwright.app.outcome import text_of
 from toolwright.app.own import own_command
 from toolwright.app.project import LocalProject
 from toolwright.errors import UsageError
-from toolwright.session.turns.loops import MOST, Loop, Plan, Watch, plan_of
+from toolwright.session.turns.loops import MOST, LoopPlan, PromptLoop, RoundTrigger, plan_of
 
 
 @asynccontextmanager
@@ -33,7 +33,7 @@ async def say(desk: Desk, line: str) -> str:
     return text_of(await own.run(desk, rest))
 
 
-def loops(trial: Trial) -> list[Loop]:
+def loops(trial: Trial) -> list[PromptLoop]:
     return trial.workspace.loops.of(trial.session.id)
 
 
@@ -155,14 +155,18 @@ async def test_they_end_with_their_session_and_are_no_more_than_so_many(project:
 @pytest.mark.parametrize(
     ("line", "plan", "prompt"),
     [
-        ("10m look for new reports", Plan(seconds=600), "look for new reports"),
-        ("2h --times 3 x", Plan(seconds=7200, times=3), "x"),
-        ("30s --if-fails 'make test' --times=5 mend it", Plan(seconds=30, if_fails="make test", times=5), "mend it"),
-        ('1m --if-output "git log -1" --x', Plan(seconds=60, if_output="git log -1"), "--x"),
-        ("1m --if-changed src/*.py look", Plan(seconds=60, if_changed="src/*.py"), "look"),
+        ("10m look for new reports", LoopPlan(seconds=600), "look for new reports"),
+        ("2h --times 3 x", LoopPlan(seconds=7200, times=3), "x"),
+        (
+            "30s --if-fails 'make test' --times=5 mend it",
+            LoopPlan(seconds=30, if_fails="make test", times=5),
+            "mend it",
+        ),
+        ('1m --if-output "git log -1" --x', LoopPlan(seconds=60, if_output="git log -1"), "--x"),
+        ("1m --if-changed src/*.py look", LoopPlan(seconds=60, if_changed="src/*.py"), "look"),
     ],
 )
-def test_what_is_typed_is_a_plan_and_a_prompt(line: str, plan: Plan, prompt: str) -> None:
+def test_what_is_typed_is_a_plan_and_a_prompt(line: str, plan: LoopPlan, prompt: str) -> None:
     assert plan_of(line) == (plan, prompt)
 
 
@@ -183,7 +187,7 @@ def test_what_is_no_plan_is_said(line: str, why: str) -> None:
 
 async def test_a_file_that_comes_changes_and_goes_is_seen_each_time(project: Path) -> None:
     async with at(project) as (trial, _):
-        watch = Watch(plan=Plan(seconds=1, if_changed="b.txt"))
+        watch = RoundTrigger(plan=LoopPlan(seconds=1, if_changed="b.txt"))
         seen = list[bool]()
         for change in ("", "one", "one more", None):
             if change is None:

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from toolwright.session.turns.queue import Stopped, Work
+from toolwright.session.turns.queue import QueuedWork, Stopped
 
 
 async def test_the_first_reason_to_stop_is_the_one_that_counts() -> None:
     heard = list[str]()
-    work = Work[None](on_stop=heard.append)
+    work = QueuedWork[None](on_stop=heard.append)
     steps = asyncio.create_task(work.carry_out(asyncio.Event().wait))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
@@ -21,7 +21,7 @@ async def test_the_first_reason_to_stop_is_the_one_that_counts() -> None:
 
 
 async def test_work_that_is_stopped_before_it_begins_takes_no_step() -> None:
-    work, done = Work[None](), list[str]()
+    work, done = QueuedWork[None](), list[str]()
     work.stop("too late")
 
     async def step() -> None:

@@ -14,7 +14,7 @@ from toolwright.errors import UsageError
 from toolwright.files.journal import JournalEntry
 from toolwright.models.scripted import ScriptedCall
 from toolwright.session.undo.file_back import Selection
-from toolwright.session.undo.undo import Made, Undo, standing_changes
+from toolwright.session.undo.undo import RecordedChange, Undo, standing_changes
 
 
 def write(name: str, content: str) -> Any:
@@ -165,7 +165,7 @@ STATES = st.sampled_from(["a", "b", "c", None])
 @given(st.lists(st.one_of(STATES.map(lambda state: ("set", state)), st.just(("undo", "")), st.just(("redo", "")))))
 def test_the_changes_that_stand_lead_from_the_first_state_to_the_last(steps: list[tuple[str, str | None]]) -> None:
     """Changes, undoing the newest and redoing it, in any order: the standing ones are a chain."""
-    history: list[Made] = []
+    history: list[RecordedChange] = []
     state: str | None = "start"
     model: list[tuple[str | None, str | None]] = []
     undone: tuple[str | None, str | None] | None = None
@@ -184,7 +184,7 @@ def test_the_changes_that_stand_lead_from_the_first_state_to_the_last(steps: lis
             continue
         undoes = kind != "set"
         entry = JournalEntry(call_id=f"{number}", path="/x", before=before, after=state, undoes=undoes, time=number)
-        history.append(Made("ses_1", entry))
+        history.append(RecordedChange("ses_1", entry))
     standing = [made.entry for made in standing_changes(history)]
     assert all(one.after == other.before for one, other in pairwise(standing))
     if standing:

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from toolwright.app.desk import Desk
-from toolwright.app.opened import Opened
+from toolwright.app.opened import OpenedChat
 from toolwright.app.project import LocalProject, answer_later
 from toolwright.demo.script import PROMPT
 from toolwright.models.info import ModelInfo
@@ -26,10 +26,10 @@ def play_on_full_screen(folder: Path, turns: Sequence[ScriptedTurn], info: Model
     background = Background()
     stack = AsyncExitStack()
 
-    async def opening() -> Opened:
+    async def opening() -> OpenedChat:
         opened = open_workspace(folder, answer=answer_later, model=model, client="cli", keep=True)
         workspace = await stack.enter_async_context(opened)
-        return Opened(desk=Desk(project=LocalProject(workspace), agent="build"), prompt=PROMPT, notes=(NOTE,))
+        return OpenedChat(desk=Desk(project=LocalProject(workspace), agent="build"), prompt=PROMPT, notes=(NOTE,))
 
     app = ChatApp(background, opening)
     try:

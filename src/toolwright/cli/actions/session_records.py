@@ -11,7 +11,7 @@ from toolwright.cli.options import note, print_json, subcommand
 from toolwright.cli.output import say
 from toolwright.errors import UsageError
 from toolwright.protocols.json_text import read_json
-from toolwright.session.storage.chain import Log, Misfit
+from toolwright.session.storage.chain import ChainMisfit, Log
 from toolwright.workspace import Workspace
 
 ACTIONS = ("verify", "bundle", "summary")
@@ -64,7 +64,7 @@ def verify_file(options: argparse.Namespace) -> int:
     return _tell(misfit, sum(len(one["records"]) for one in sessions), head, "", as_json=options.json)
 
 
-def _tell(misfit: Misfit | None, records: int, head: str, where: str, *, as_json: bool) -> int:
+def _tell(misfit: ChainMisfit | None, records: int, head: str, where: str, *, as_json: bool) -> int:
     if as_json:
         misfit_json = None if misfit is None else {"record": misfit.record_id, "why": misfit.why}
         print_json({"fits": misfit is None, "records": records, "head": head, "misfit": misfit_json})

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from toolwright.cli.dispatch import DONE
-from toolwright.cli.options import Parser, parser
+from toolwright.cli.options import CommandParser, parser
 from toolwright.cli.output import say
 from toolwright.errors import UsageError
 
@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
     return DONE
 
 
-def _parser() -> Parser:
+def _parser() -> CommandParser:
     root = parser(
         "acp",
         "Work as the agent of an editor, over the Agent Client Protocol. Started by the editor, not by hand.",

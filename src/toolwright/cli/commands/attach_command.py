@@ -5,7 +5,7 @@ import os
 import sys
 
 from toolwright.cli.commands.chat_command import add_options, converse
-from toolwright.cli.options import Parser, parser
+from toolwright.cli.options import CommandParser, parser
 from toolwright.errors import UsageError
 from toolwright.terminal.typed import is_terminal
 
@@ -49,7 +49,7 @@ def _run_arguments(options: argparse.Namespace) -> list[str]:
     ]
 
 
-def _parser() -> Parser:
+def _parser() -> CommandParser:
     root = parser(
         "attach",
         "Talk with a run in the background (tw ps), or with an agent on a server that runs elsewhere (tw serve). The "

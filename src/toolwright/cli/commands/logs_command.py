@@ -2,7 +2,7 @@
 
 from toolwright.app.runs import Runs
 from toolwright.cli.commands import session_command
-from toolwright.cli.options import Parser, parser
+from toolwright.cli.options import CommandParser, parser
 from toolwright.machine.folders import Folders
 
 
@@ -13,7 +13,7 @@ def main(arguments: list[str]) -> int:
     return session_command.main(["show", run.session, *more, "--directory", run.directory])
 
 
-def _parser() -> Parser:
+def _parser() -> CommandParser:
     root = parser(
         "logs",
         "Show what was said and done in a run in the background so far. tw attach follows it.",

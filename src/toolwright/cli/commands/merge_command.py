@@ -9,8 +9,8 @@ from toolwright.cli.options import note, open_from, parser, print_json
 from toolwright.cli.output import say
 from toolwright.cli.run.questions import answerer
 from toolwright.copies.applying import MergeCall
-from toolwright.copies.merging import Part
-from toolwright.copies.project import Outcome, merge
+from toolwright.copies.merging import MergedCopy
+from toolwright.copies.project import MergeOutcome, merge
 from toolwright.copies.store import Copies, Copy
 from toolwright.errors import UsageError
 from toolwright.protocols.json_types import Json
@@ -70,7 +70,7 @@ async def _merge(options: argparse.Namespace) -> int:
     return 0 if outcome.whole else NOT_WHOLE
 
 
-async def _settle(workspace: Workspace, outcome: Outcome, options: argparse.Namespace, check: str) -> None:
+async def _settle(workspace: Workspace, outcome: MergeOutcome, options: argparse.Namespace, check: str) -> None:
     from toolwright.copies.settling import settle
 
     attempt = await settle(workspace, outcome.parts, options.model, check)
@@ -93,7 +93,7 @@ def _copies(workspace: Workspace, names: list[str]) -> list[Copy]:
     return copies
 
 
-def _show(outcome: Outcome, *, preview: bool) -> None:
+def _show(outcome: MergeOutcome, *, preview: bool) -> None:
     for part in outcome.parts:
         _show_part(part)
     if preview:
@@ -106,7 +106,7 @@ def _show(outcome: Outcome, *, preview: bool) -> None:
         say(f"{outcome.result.output} tw undo undoes it.")
 
 
-def _show_part(part: Part) -> None:
+def _show_part(part: MergedCopy) -> None:
     name = part.copy.name
     if part.whole:
         note(
@@ -128,7 +128,7 @@ def _show_part(part: Part) -> None:
         note(f"{name} was left out; --rest takes what does not conflict, tw copy diff {name} shows it")
 
 
-def _as_json(outcome: Outcome, session: str) -> Json:
+def _as_json(outcome: MergeOutcome, session: str) -> Json:
     result = outcome.result
     return {
         "whole": outcome.whole,

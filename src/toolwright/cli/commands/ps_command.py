@@ -4,7 +4,7 @@ import asyncio
 import time
 
 from toolwright.app.words import duration
-from toolwright.cli.options import Parser, note, parser, print_json, print_table
+from toolwright.cli.options import CommandParser, note, parser, print_json, print_table
 from toolwright.cli.run.background import all_runs
 
 
@@ -31,7 +31,7 @@ def _words(run: dict[str, str]) -> str:
     return f"{prompt[:60]}{'…' if len(prompt) > 60 else ''}{' · ' + more if more else ''}"
 
 
-def _parser() -> Parser:
+def _parser() -> CommandParser:
     root = parser(
         "ps",
         "List what tw run --bg has begun, in all folders: working, waiting for your answer, looping, done, failed or"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.app.desk import Desk
-from toolwright.app.line import Named, OwnLine, PromptLine, meaning_of
+from toolwright.app.line import NamedPrompts, OwnLine, PromptLine, meaning_of
 from toolwright.app.naming import named_session
 from toolwright.app.project import LocalProject, Project
 from toolwright.app.words import plural
@@ -175,7 +175,7 @@ def _check(workspace: Workspace, options: argparse.Namespace) -> None:
         require_price(info)
 
 
-def tell_no_command(text: str, named: Named) -> None:
+def tell_no_command(text: str, named: NamedPrompts) -> None:
     """Say that what looks like a command is none: it is a prompt like any other, but a misspelt one is not meant so."""
     match meaning_of(text, named, "screen"):
         case PromptLine(unknown=str(name)) if name:

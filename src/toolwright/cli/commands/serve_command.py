@@ -7,7 +7,7 @@ from pathlib import Path
 
 from toolwright.cli.dispatch import DONE, FAILED
 from toolwright.cli.help_layout import Layout
-from toolwright.cli.options import Parser, add_tunnel, port
+from toolwright.cli.options import CommandParser, add_tunnel, port
 from toolwright.errors import UsageError
 from toolwright.process.programs.detached import keep_alive
 
@@ -66,7 +66,7 @@ def _folder(text: str) -> Path:
     return path
 
 
-def _parser() -> Parser:
+def _parser() -> CommandParser:
     root = serving_parser(
         "serve",
         "Serve the sessions of one or more folders over HTTP, for the web page, for `tw attach` and for "
@@ -81,9 +81,9 @@ def _parser() -> Parser:
     return root
 
 
-def serving_parser(name: str, description: str, *, examples: str) -> Parser:
+def serving_parser(name: str, description: str, *, examples: str) -> CommandParser:
     # Not with the options all commands share: here the folder may be given more than once.
-    root = Parser(
+    root = CommandParser(
         prog=f"tw {name}",
         description=description,
         epilog=f"examples:\n{examples}",

@@ -3,7 +3,7 @@
 import asyncio
 
 from toolwright.app.runs import Runs
-from toolwright.cli.options import Parser, note, parser
+from toolwright.cli.options import CommandParser, note, parser
 from toolwright.cli.run.background import stop_run
 from toolwright.errors import UsageError
 from toolwright.machine.folders import Folders
@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _parser() -> Parser:
+def _parser() -> CommandParser:
     root = parser(
         "stop",
         "Stop runs in the background, with everything that they have begun. What was done stays done.",

@@ -2,7 +2,7 @@
 
 import argparse
 
-from toolwright.app.opened import Opened
+from toolwright.app.opened import OpenedChat
 from toolwright.cli.output import say
 from toolwright.terminal.background import Background
 from toolwright.tui.app import ChatApp
@@ -10,9 +10,9 @@ from toolwright.tui.app import ChatApp
 
 def talk_on_full_screen(options: argparse.Namespace) -> int:
     background = Background()
-    projects: list[Opened] = []
+    projects: list[OpenedChat] = []
 
-    async def opening() -> Opened:
+    async def opening() -> OpenedChat:
         from toolwright.cli.conversation.opening import open_project
 
         projects.append(opened := await open_project(options))
@@ -30,5 +30,5 @@ def talk_on_full_screen(options: argparse.Namespace) -> int:
     return app.return_code or 0 if code is None else code
 
 
-async def _closed(opened: Opened) -> None:
+async def _closed(opened: OpenedChat) -> None:
     await opened.close()

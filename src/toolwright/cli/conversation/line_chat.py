@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from toolwright.app.opened import Opened
+from toolwright.app.opened import OpenedChat
 from toolwright.app.project import UsableModels
 from toolwright.chat.chat import Chat
 from toolwright.chat.commands import ChatCommands
@@ -30,11 +30,11 @@ def talk_in_lines(options: argparse.Namespace) -> int:
         background.close()
 
 
-async def _closed(opened: Opened) -> None:
+async def _closed(opened: OpenedChat) -> None:
     await opened.close()
 
 
-def _talk(opened: Opened, background: Background, options: argparse.Namespace) -> int:
+def _talk(opened: OpenedChat, background: Background, options: argparse.Namespace) -> int:
     screen = Screen.of(sys.stdout)
     if options.plain:
         screen.moves = False
@@ -66,7 +66,7 @@ def _talk(opened: Opened, background: Background, options: argparse.Namespace) -
     return DONE
 
 
-def _greet(chat: Chat, opened: Opened) -> None:
+def _greet(chat: Chat, opened: OpenedChat) -> None:
     screen = chat.screen
     screen.line(f"toolwright {VERSION}  {opened.where}", DIM)
     for note in opened.notes:

@@ -4,9 +4,9 @@ import argparse
 from typing import TYPE_CHECKING
 
 from toolwright.app.desk import Desk
-from toolwright.app.history import History
+from toolwright.app.history import PromptHistory
 from toolwright.app.naming import named_session
-from toolwright.app.opened import Opened
+from toolwright.app.opened import OpenedChat
 from toolwright.errors import UsageError
 
 if TYPE_CHECKING:
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from toolwright.workspace import Workspace
 
 
-async def open_project(options: argparse.Namespace) -> Opened:
+async def open_project(options: argparse.Namespace) -> OpenedChat:
     """Open the project of a command line: that of a server if it names one."""
     return await (_on_server(options) if getattr(options, "url", "") else _of_this_machine(options))
 
 
-async def _of_this_machine(options: argparse.Namespace) -> Opened:
+async def _of_this_machine(options: argparse.Namespace) -> OpenedChat:
     from toolwright.app.project import LocalProject, answer_later
     from toolwright.cli.options import open_from
 
@@ -31,14 +31,14 @@ async def _of_this_machine(options: argparse.Namespace) -> Opened:
     except BaseException:
         await _closed(workspace)
         raise
-    return Opened(
+    return OpenedChat(
         desk=desk,
         prompt=" ".join(options.prompt),
         where=str(workspace.directory),
         close=lambda: _closed(workspace),
         notes=_untrusted(workspace),
         warnings=tuple(f"warning: {one}" for one in workspace.config.warnings),
-        history=History(file=workspace.folders.data / "prompts.jsonl"),
+        history=PromptHistory(file=workspace.folders.data / "prompts.jsonl"),
         theme=workspace.settings.theme,
         keybinds=workspace.settings.keybinds,
     )
@@ -61,7 +61,7 @@ async def _closed(workspace: "Workspace") -> None:
     await workspace.close()
 
 
-async def _on_server(options: argparse.Namespace) -> Opened:
+async def _on_server(options: argparse.Namespace) -> OpenedChat:
     from toolwright.cli.options import server_address
     from toolwright.client import Client
     from toolwright.client.remote import RemoteProject
@@ -77,13 +77,13 @@ async def _on_server(options: argparse.Namespace) -> Opened:
     except BaseException:
         await project.close()
         raise
-    return Opened(
+    return OpenedChat(
         desk=desk,
         prompt=" ".join(options.prompt),
         where=f"{project.directory} on {client.address}",
         again=f"tw attach {options.url}",
         close=project.close,
-        history=History(file=Folders.of().data / "prompts.jsonl"),
+        history=PromptHistory(file=Folders.of().data / "prompts.jsonl"),
     )
 
 

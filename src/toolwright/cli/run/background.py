@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.app.own_server import address, ensure
-from toolwright.app.runs import Run, Runs
+from toolwright.app.runs import BackgroundRun, Runs
 from toolwright.cli.options import note
 from toolwright.cli.output import say
 from toolwright.cli.run.input import with_piped
@@ -57,7 +57,7 @@ async def begin_run(options: argparse.Namespace) -> int:
     budget = {there: getattr(options, here) for here, there in _LIMITS.items() if getattr(options, here) is not None}
     body |= {"budget": budget} if budget else {}
     async with Client(ensure(os.environ), directory=str(directory)) as client:
-        run = Run(**await client.send("POST", "/tw/runs", body))
+        run = BackgroundRun(**await client.send("POST", "/tw/runs", body))
     say(run.session)
     note(f"{run.name}: tw attach {run.name} shows it and answers its questions, tw ps lists all, tw stop ends one")
     return 0
@@ -86,7 +86,7 @@ async def all_runs() -> list[dict[str, Any]]:
     return rows
 
 
-async def stop_run(run: Run) -> bool:
+async def stop_run(run: BackgroundRun) -> bool:
     """Stop a run, and all that it has begun; False if it was over."""
     if run.is_over:
         return False

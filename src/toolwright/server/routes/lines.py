@@ -4,7 +4,7 @@ from typing import Any
 
 from toolwright.app.desk import Desk, Room
 from toolwright.app.line import OwnLine, ShellLine, meaning_of
-from toolwright.app.outcome import AtScreen, Changes, Lines, Outcome, Pick
+from toolwright.app.outcome import AtScreen, FileChanges, Outcome, OutputLines, Pick
 from toolwright.app.own import own_commands
 from toolwright.app.project import LocalProject
 from toolwright.http_server.refusal import bad_request
@@ -77,11 +77,11 @@ async def line(ask: RouteCall) -> Any:
 
 def _outcome_json(outcome: Outcome, directory: str) -> Json:
     match outcome:
-        case Lines():
+        case OutputLines():
             return {"kind": "lines", **to_json(outcome)}
         case Pick():
             return {"kind": "pick", **to_json(outcome)}
-        case Changes():
+        case FileChanges():
             files = [file_undo(plan, directory) for plan in outcome.plans]
             return {"kind": "changes", "title": outcome.title, "none": outcome.none, "files": files}
         case AtScreen():

@@ -31,7 +31,7 @@ from toolwright.record import fields_of
 from toolwright.server.asking import RouteCall, Routes
 from toolwright.session.goals.stored_evidence import judge_of
 from toolwright.session.prompt import Prompt
-from toolwright.session.turns.loops import Plan
+from toolwright.session.turns.loops import LoopPlan
 from toolwright.session.undo.file_back import FileUndo, Selection
 from toolwright.text.diff import unified
 from toolwright.workspace import Workspace
@@ -223,7 +223,7 @@ async def begin_loop(ask: RouteCall) -> Any:
     workspace, session = await ask.serving.projects.session(ask.path["sessionID"], ask.named_folder)
     words = {name: body.get(name, "") for name in ("text", "agent", "model", "variant")}
     prompt = Prompt(**words, until=goal_of(body.get("until")), waits=False)
-    plan = Plan(**{one.name: body[one.name] for one in fields(Plan) if one.name in body})
+    plan = LoopPlan(**{one.name: body[one.name] for one in fields(LoopPlan) if one.name in body})
     return fields_of(await LocalProject(workspace).begin_loop(session.id, prompt, plan))
 
 

@@ -23,7 +23,7 @@ from toolwright.permission.gate import Gate
 from toolwright.permission.rules import Rule
 from toolwright.process.jobs.jobs import Jobs
 from toolwright.proof.goal import SHOWN, CheckRun, Condition, Status
-from toolwright.proof.tree import Tree, tree_hash
+from toolwright.proof.tree import TreeScanner, tree_hash
 from toolwright.record import record
 from toolwright.session.records.call_record import CallRecord
 from toolwright.session.session import Session, SessionOwner
@@ -103,7 +103,7 @@ class Checker:
     """Checks conditions in one project, and knows what its files were each time."""
 
     home: SessionOwner
-    tree: Tree
+    tree: TreeScanner
     last: Mapping[str, str] = field(default_factory=dict[str, str])
     """The files after the last check."""
     _checked: dict[str, str] = field(default_factory=dict[str, str])

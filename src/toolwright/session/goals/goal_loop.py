@@ -14,12 +14,12 @@ from toolwright.proof.baseline import stored_baseline, take_baseline
 from toolwright.proof.conditions import check_conditions
 from toolwright.proof.evidence import Evidence, Reason, describe, evidence_of
 from toolwright.proof.goal import CheckRun, Goal
-from toolwright.proof.progress import Progress
-from toolwright.proof.tree import Tree
+from toolwright.proof.progress import GoalProgress
+from toolwright.proof.tree import TreeScanner
 from toolwright.record import record
 from toolwright.session.budget import Budget
 from toolwright.session.goals.checks import Checker
-from toolwright.session.goals.ledger import Ledger
+from toolwright.session.goals.ledger import WorkComparison
 from toolwright.session.goals.recorded_commands import recorded_runs
 from toolwright.session.prompt import Prompt
 from toolwright.session.result import NOT_REACHED, TurnError, TurnResult, joined
@@ -34,7 +34,7 @@ Ask = Callable[[Prompt], Awaitable[TurnResult[Any]]]
 
 async def answered_until(session: "Session", goal: Goal, prompt: Prompt, ask: Ask) -> TurnResult[Any]:
     """Answer a prompt, and prompt again as long as a condition does not hold. UsageError for one that cannot be met."""
-    checker = Checker(home=session.home, tree=Tree(session.home.directory))
+    checker = Checker(home=session.home, tree=TreeScanner(session.home.directory))
     budget = prompt.budget or session.turns.settings.budget
     work = _Work(session, goal, checker, budget, time.monotonic())
     prompt.check()
@@ -57,7 +57,7 @@ class _Work:
     started: float
     runs: tuple[CheckRun, ...] = ()
     """All so far."""
-    _ledger: Ledger | None = None
+    _ledger: WorkComparison | None = None
 
     @property
     def baseline_file(self) -> Path:
@@ -72,7 +72,7 @@ class _Work:
         if baseline is None:
             files = await self.checker.files()
             baseline = await asyncio.to_thread(take_baseline, root, files, self.baseline_file, name)
-        self._ledger = Ledger.of(self.checker, self.goal, baseline)
+        self._ledger = WorkComparison.of(self.checker, self.goal, baseline)
         for condition in self.goal.conditions:
             run = await self.checker.check(condition, self._seconds())
             if run.status in ("not_run", "timed_out"):
@@ -88,7 +88,7 @@ class _Work:
         self._ledger.first = self.runs
 
     async def carry_on(self, prompt: Prompt, ask: Ask) -> TurnResult[Any]:
-        progress, whole = Progress(), None
+        progress, whole = GoalProgress(), None
         while True:
             result = await ask(replace(prompt, budget=self._left(whole)))
             whole = result if whole is None else joined(whole, result)

@@ -12,7 +12,7 @@ from toolwright.process.jobs.jobs import Jobs
 from toolwright.proof.baseline import Before
 from toolwright.proof.commands import files_of, steps_of
 from toolwright.proof.doubts import (
-    Change,
+    WorkChange,
     check_reasons,
     count_reasons,
     flaky_reasons,
@@ -44,7 +44,7 @@ _ELSEWHERE = re.compile(
 
 
 @record(slots=True, kw_only=True)
-class Ledger:
+class WorkComparison:
     """Compares the project with what it was when the work began."""
 
     checker: Checker
@@ -57,7 +57,7 @@ class Ledger:
     """The conditions before the work."""
 
     @classmethod
-    def of(cls, checker: Checker, goal: Goal, baseline: Before) -> "Ledger":
+    def of(cls, checker: Checker, goal: Goal, baseline: Before) -> "WorkComparison":
         """Begin a ledger, before the model is asked."""
         judges, words = _rests_on(goal, checker.tree.root)
         return cls(
@@ -115,7 +115,7 @@ class Ledger:
         runs: Sequence[CheckRun],
         commands: Sequence[RecordedRun],
         changed: Sequence[str],
-        change: Change,
+        change: WorkChange,
     ) -> Iterator[Reason]:
         """Yield the reasons that do not need another run."""
         checks = [RecordedRun(command=one.command, exit=_code(one), output=one.output) for one in last]
@@ -144,7 +144,7 @@ class Ledger:
         return None if b"\0" in data[:8192] else data.decode("utf-8", "replace")
 
     async def _witnessed(
-        self, files: Mapping[str, str], change: Change, weak: list[Reason], last: Sequence[CheckRun]
+        self, files: Mapping[str, str], change: WorkChange, weak: list[Reason], last: Sequence[CheckRun]
     ) -> list[Reason]:
         """Reasons of the same check in copies, with all that judges the work as it was."""
         witnesses = Witnesses(checker=self.checker, goal=self.goal, baseline=self.baseline)
@@ -218,7 +218,7 @@ class Ledger:
                 return False
         return True
 
-    def _seen(self, witness: Witness, change: Change) -> Iterator[Reason]:
+    def _seen(self, witness: Witness, change: WorkChange) -> Iterator[Reason]:
         """Yield what the runs in the copy say of the changed lines."""
         for path, line, by in witness.ended:
             yield Reason(kind="exits", text=f"{path}:{line} ended the check by `{by}`.", path=path)

@@ -20,17 +20,17 @@ from toolwright.proof.evidence import Evidence, Reason, evidence_of
 from toolwright.proof.goal import CheckRun, Goal
 from toolwright.proof.runs import hides_its_end, is_narrowed, is_test_run
 from toolwright.proof.said import RecordedRun, claim_reasons
-from toolwright.proof.tree import Tree, tree_hash
+from toolwright.proof.tree import TreeScanner, tree_hash
 from toolwright.record import record
 from toolwright.session.goals.checks import Checker
-from toolwright.session.goals.ledger import Ledger
+from toolwright.session.goals.ledger import WorkComparison
 from toolwright.session.goals.recorded_commands import recorded_runs
 from toolwright.session.result import made_call
 from toolwright.session.session import SessionOwner
 from toolwright.session.sessions import Sessions
 
 
-class SessionHome(SessionOwner, Protocol):
+class EvidenceHome(SessionOwner, Protocol):
     """A workspace, with its sessions."""
 
     @property
@@ -100,7 +100,7 @@ class Judge:
 
     async def evidence(self, goal: Goal | None = None) -> Evidence:
         """Return what its goal came to; or, with a check of now or where there was no goal, what the records say."""
-        checker = Checker(home=self.home, tree=Tree(self.home.directory))
+        checker = Checker(home=self.home, tree=TreeScanner(self.home.directory))
         files = await checker.files()
         if goal is not None:
             check_conditions(goal, str(self.home.directory))
@@ -110,7 +110,7 @@ class Judge:
 
     async def _checked(self, checker: Checker, goal: Goal, files: Mapping[str, str]) -> Evidence:
         """Run a check now, and compare with what was before the session."""
-        ledger = Ledger.of(checker, goal, await asyncio.to_thread(self._before, files))
+        ledger = WorkComparison.of(checker, goal, await asyncio.to_thread(self._before, files))
         runs = [await checker.check(one, goal.seconds) for one in goal.conditions]
         reasons = await ledger.reasons(self.session_id, self._last_words(), runs, runs, self._commands())
         return evidence_of(runs, reasons)
@@ -171,7 +171,7 @@ class Judge:
             )
 
 
-async def judge_of(home: SessionHome, session_id: str) -> Judge:
+async def judge_of(home: EvidenceHome, session_id: str) -> Judge:
     """Return the judge of a stored session, with its messages and those of its subagents."""
     below, waiting = dict[str, Sequence[Message]](), [session_id]
     while waiting:

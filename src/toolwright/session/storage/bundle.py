@@ -14,9 +14,9 @@ from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.session.storage.chain import (
     REDACTED,
-    Link,
+    ChainLink,
+    ChainMisfit,
     Log,
-    Misfit,
     digest_of,
     leaf_hash,
     leaf_salt,
@@ -31,7 +31,7 @@ MASK = "█████"
 
 
 @record(frozen=True, slots=True)
-class Taken:
+class RedactedRecord:
     """Leaves that were taken out of one record."""
 
     record_id: str
@@ -42,7 +42,7 @@ def bundle_of(
     logs: Mapping[str, Log], changes: Sequence[Json], evidence: Json, patterns: Sequence[re.Pattern[str]] = ()
 ) -> Json:
     """Return the file of a session and those below it, without what the patterns match."""
-    taken = list[Taken]()
+    taken = list[RedactedRecord]()
     sessions = {name: _packed(log, patterns, taken) for name, log in logs.items()}
     clean = _masked([*changes], patterns)
     bundle: Json = {
@@ -63,7 +63,7 @@ def bundle_of(
     return bundle
 
 
-def _packed(log: Log, patterns: Sequence[re.Pattern[str]], taken: list[Taken]) -> Json:
+def _packed(log: Log, patterns: Sequence[re.Pattern[str]], taken: list[RedactedRecord]) -> Json:
     records = list[Json]()
     for entry in log.records:
         value, salt = json.loads(entry.data), record_salt(log.key, entry.id)
@@ -72,7 +72,7 @@ def _packed(log: Log, patterns: Sequence[re.Pattern[str]], taken: list[Taken]) -
             # The salt of the whole record would give away what was taken out: each leaf that stays has its own.
             salts = {path: leaf_salt(salt, path) for path, leaf in leaves_of(value) if not _matches(leaf, patterns)}
             value, count = _without(value, "", salt, patterns)
-            taken.append(Taken(entry.id, count))
+            taken.append(RedactedRecord(entry.id, count))
             records.append(packed | {"value": value, "salts": salts})
         else:
             records.append(packed | {"value": value, "salt": salt})
@@ -119,23 +119,23 @@ def _seal(bundle: Json) -> str:
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 
-def misfit_in(bundle: Any) -> Misfit | None:
+def misfit_in(bundle: Any) -> ChainMisfit | None:
     """Return the first record of a bundle that does not fit; UsageError if it is none at all."""
     try:
         if bundle["bundle"] != FORMAT:
             raise UsageError(f"This bundle has the form {bundle['bundle']!r}; this version reads {FORMAT}.")
         for session in bundle["sessions"].values():
-            links = [Link(*map(str, one)) for one in session["links"]]
+            links = [ChainLink(*map(str, one)) for one in session["links"]]
             digests = {str(one["id"]): _digest(one) for one in session["records"]}
             if misfit := misfit_of(links, digests, str(session["head"])):
                 return misfit
         redacted = sum(_count(one["value"]) for session in bundle["sessions"].values() for one in session["records"])
         if redacted != sum(int(one["leaves"]) for one in bundle["redacted"]):
-            return Misfit("redacted", "more or less was taken out than it says")
+            return ChainMisfit("redacted", "more or less was taken out than it says")
         return (
             None
             if _seal(bundle) == bundle["seal"]
-            else Misfit("seal", "the changes or the evidence are not what was packed")
+            else ChainMisfit("seal", "the changes or the evidence are not what was packed")
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise UsageError(f"This is no bundle of a session: {error!r:.100}. tw session bundle makes one.") from error

@@ -35,7 +35,7 @@ _DIGEST = "record_digest((SELECT key FROM chain_key WHERE session_id = {session}
 
 
 @record(frozen=True, slots=True)
-class Link:
+class ChainLink:
     """One write of a record; without a digest its removal."""
 
     record_id: str
@@ -44,7 +44,7 @@ class Link:
 
 
 @record(frozen=True, slots=True)
-class Misfit:
+class ChainMisfit:
     """The first record that does not fit, and why."""
 
     record_id: str
@@ -65,7 +65,7 @@ class Log:
     """A session's records, with their chain."""
 
     key: str
-    links: tuple[Link, ...]
+    links: tuple[ChainLink, ...]
     records: tuple[StoredRecord, ...]
 
     @property
@@ -73,7 +73,7 @@ class Log:
         """Return the hash that all of it comes to."""
         return self.links[-1].hash if self.links else BEGIN
 
-    def misfit(self) -> Misfit | None:
+    def misfit(self) -> ChainMisfit | None:
         """Return the first record that does not fit."""
         return misfit_of(self.links, {one.id: record_digest(self.key, one.id, one.data) for one in self.records})
 
@@ -146,22 +146,24 @@ def leaves_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def misfit_of(links: Iterable[Link], digests: Mapping[str, str], head: str = "") -> Misfit | None:
+def misfit_of(links: Iterable[ChainLink], digests: Mapping[str, str], head: str = "") -> ChainMisfit | None:
     """Return the first record that does not fit its chain; `digests` are those of the records as they are now."""
     before, last = BEGIN, dict[str, str]()
     for link in links:
         if link_hash(before, link.record_id, link.digest) != link.hash:
-            return Misfit(link.record_id, "its link does not follow from the one before it")
+            return ChainMisfit(link.record_id, "its link does not follow from the one before it")
         before = link.hash
         last[link.record_id] = link.digest
     for record_id, digest in last.items():
         if digest and record_id not in digests:
-            return Misfit(record_id, "it is gone")
+            return ChainMisfit(record_id, "it is gone")
         if record_id in digests and digests[record_id] != digest:
-            return Misfit(record_id, "it is not what was written" if digest else "it was removed, and is there again")
+            return ChainMisfit(
+                record_id, "it is not what was written" if digest else "it was removed, and is there again"
+            )
     extra = next((one for one in digests if one not in last), None)
     if extra is not None:
-        return Misfit(extra, "it was never written by us: no link names it")
+        return ChainMisfit(extra, "it was never written by us: no link names it")
     if head and head != before:
-        return Misfit(next(reversed(last), ""), "the chain ends elsewhere than it should")
+        return ChainMisfit(next(reversed(last), ""), "the chain ends elsewhere than it should")
     return None

@@ -20,7 +20,7 @@ from toolwright.session.storage.sqlite_file import connect, identity, problem_of
 from toolwright.session.storage.writer import (
     PATIENCE,
     Action,
-    End,
+    LastOrder,
     Lost,
     Order,
     Rescue,
@@ -61,7 +61,7 @@ class Database:
     """Orders of this moment. They go to the writer together, so that they are one commit."""
     _rows: dict[str, int] = field(default_factory=dict[str, int])
     """Index in these of each row that may still be replaced."""
-    _reads: "SimpleQueue[Waiter | End]" = field(default_factory=SimpleQueue)
+    _reads: "SimpleQueue[Waiter | LastOrder]" = field(default_factory=SimpleQueue)
     _writing: threading.Thread | None = None
     _reading: threading.Thread | None = None
     _read_file: tuple[int, int] | None = None
@@ -168,11 +168,11 @@ class Database:
         self._open = False
         if self._reading is not None:
             done, tell = self._answer()
-            self._reads.put(End(tell))
+            self._reads.put(LastOrder(tell))
             await done
             self._reading.join()
         done, tell = self._answer()
-        self._order(End(tell))
+        self._order(LastOrder(tell))
         self._hand_over()
         await asyncio.wait([done])
         if self._writing is not None:
@@ -200,10 +200,10 @@ class Database:
     def _write_all(self) -> None:
         """Take all there is, commit it, tell those who wait. What failed is tried again with the next."""
         writer = self.writer
-        end: End | None = None
+        end: LastOrder | None = None
         while end is None:
             batch = self._next(writer.due)
-            end = next((one for one in batch if isinstance(one, End)), None)
+            end = next((one for one in batch if isinstance(one, LastOrder)), None)
             problem = writer.carry_out(batch)
             if end is not None:
                 writer.close()
@@ -222,7 +222,7 @@ class Database:
         connection: sqlite3.Connection | None = None
         while True:
             job = self._reads.get()
-            if isinstance(job, End):
+            if isinstance(job, LastOrder):
                 if connection is not None:
                     connection.close()
                 job.tell(None, None)

@@ -17,7 +17,7 @@ from toolwright.protocols.client_json import from_json, json_text, to_json
 from toolwright.protocols.json_types import Json
 from toolwright.record import record
 from toolwright.session.storage.chain import SCHEMA as CHAIN
-from toolwright.session.storage.chain import Link, Log, StoredRecord, keep_chain
+from toolwright.session.storage.chain import ChainLink, Log, StoredRecord, keep_chain
 from toolwright.session.storage.database import Database
 from toolwright.session.storage.owner import Lease, Owner, OwnerLocks, host, taken
 from toolwright.session.storage.search import Passage, look_up, take_in
@@ -299,7 +299,7 @@ def _log(session_id: str, connection: sqlite3.Connection) -> Log:
         rows += [(table, *row) for row in connection.execute(query, (session_id,))]
     return Log(
         key=key[0] if key else "",
-        links=tuple(Link(*row) for row in links),
+        links=tuple(ChainLink(*row) for row in links),
         records=tuple(StoredRecord(kind, name, data) for kind, name, data in rows),
     )
 

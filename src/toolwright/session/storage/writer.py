@@ -57,13 +57,13 @@ class Rescue:
 
 
 @record(frozen=True, slots=True)
-class End:
+class LastOrder:
     """The last order."""
 
     tell: Tell
 
 
-Order = Write | Lost | Waiter | Shrink | Rescue | End
+Order = Write | Lost | Waiter | Shrink | Rescue | LastOrder
 
 
 @record(slots=True)

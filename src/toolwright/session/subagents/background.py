@@ -27,7 +27,7 @@ STOPPED = "the agent in the background was stopped"
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Limits:
+class BackgroundLimits:
     """Limits of what goes on in the background of one tree of sessions."""
 
     agents: int = 16
@@ -89,7 +89,7 @@ class BackgroundAgent:
 class BackgroundAgents:
     """All of one workspace."""
 
-    limits: Limits
+    limits: BackgroundLimits
     known: dict[str, BackgroundAgent] = field(default_factory=dict[str, BackgroundAgent])
 
     def find(self, session_id: str) -> BackgroundAgent | None:

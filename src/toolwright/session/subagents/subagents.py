@@ -66,7 +66,7 @@ class ChildSessions:
                 return await self._begin(ctx, task)
             async with AsyncExitStack() as stack:
                 parent, child, outcome = await self._sessions(ctx, task, stack)
-                progress = Progress(ctx, task.description, child.id)
+                progress = CallProgress(ctx, task.description, child.id)
                 with progress.following(self.bus):
                     result = await self._answered(child, self._prompt(parent, task))
                 report = _report(child, result, tuple(progress.calls.values()))
@@ -170,7 +170,7 @@ class ChildSessions:
 
 
 @record(slots=True)
-class Progress:
+class CallProgress:
     """Shows in the caller's call what the subagent calls, at most ten times a second."""
 
     ctx: ToolContext

@@ -26,7 +26,7 @@ class Notice:
 
 
 @record(slots=True)
-class Heard:
+class PendingInput:
     """Words and notices that a session has got and its model has not been told."""
 
     words: list[str] = field(default_factory=list[str])

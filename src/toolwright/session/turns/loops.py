@@ -33,7 +33,7 @@ State = Literal["waiting", "working", "done", "failed", "stopped"]
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Plan:
+class LoopPlan:
     """Schedule of the rounds: when they are due, and how many there are."""
 
     seconds: float
@@ -72,7 +72,7 @@ def seconds_of(text: str) -> float:
     return seconds
 
 
-def plan_of(text: str) -> tuple[Plan, str]:
+def plan_of(text: str) -> tuple[LoopPlan, str]:
     """Return what is typed behind /loop, `10m --if-fails 'make test' PROMPT`, as a plan and the prompt."""
     every, _, rest = text.strip().partition(" ")
     seconds, options, rest = seconds_of(every), dict[str, str](), rest.lstrip()
@@ -84,14 +84,14 @@ def plan_of(text: str) -> tuple[Plan, str]:
         raise UsageError(f"--times takes a number from 1 to {MOST_TIMES}, not {times!r}.")
     if not rest.strip():
         raise UsageError("/loop takes a time and a prompt, such as /loop 10m look for new reports.")
-    return Plan(seconds=seconds, times=int(times), **options), rest.strip()
+    return LoopPlan(seconds=seconds, times=int(times), **options), rest.strip()
 
 
 @record(slots=True, kw_only=True)
-class Watch:
+class RoundTrigger:
     """Tells whether a round is due now. What changes is compared with the time before; the first look finds nothing."""
 
-    plan: Plan
+    plan: LoopPlan
     _seen: str | None = None
 
     async def is_due(self, home: SessionOwner) -> bool:
@@ -132,13 +132,13 @@ async def _stamps(folder: Path, pattern: str) -> str:
 
 
 @record(slots=True, kw_only=True, eq=False)
-class Loop:
+class PromptLoop:
     """One of them, at work or over."""
 
     name: str
     session: Session
     prompt: Prompt
-    watch: Watch
+    watch: RoundTrigger
     began: int
     rounds: int = 0
     state: State = "waiting"
@@ -147,7 +147,7 @@ class Loop:
     work: "asyncio.Task[None] | None" = None
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> LoopPlan:
         return self.watch.plan
 
     @property
@@ -163,28 +163,28 @@ class Loop:
 class Loops:
     """All of one workspace. They end with their session, and with the program."""
 
-    known: list[Loop] = field(default_factory=list[Loop])
+    known: list[PromptLoop] = field(default_factory=list[PromptLoop])
 
-    def of(self, session_id: str) -> list[Loop]:
+    def of(self, session_id: str) -> list[PromptLoop]:
         """Return those of a session, the oldest first."""
         return [one for one in self.known if one.session.id == session_id]
 
     @property
-    def at_work(self) -> list[Loop]:
+    def at_work(self) -> list[PromptLoop]:
         return [one for one in self.known if not one.is_over]
 
-    def begin(self, session: Session, prompt: Prompt, plan: Plan) -> Loop:
+    def begin(self, session: Session, prompt: Prompt, plan: LoopPlan) -> PromptLoop:
         """Put a prompt again and again from now on."""
         others = self.of(session.id)
         if sum(not one.is_over for one in others) >= MOST:
             raise UsageError(f"{MOST} loops are at work in this session, which is the limit. Stop one first.")
         name = f"loop-{len(others) + 1}"
-        loop = Loop(name=name, session=session, prompt=prompt, watch=Watch(plan=plan), began=now())
+        loop = PromptLoop(name=name, session=session, prompt=prompt, watch=RoundTrigger(plan=plan), began=now())
         self.known.append(loop)
         loop.work = asyncio.create_task(_rounds(loop))
         return loop
 
-    async def stop(self, loop: Loop, reason: str = "") -> None:
+    async def stop(self, loop: PromptLoop, reason: str = "") -> None:
         """Have no more rounds of it. One that is under way comes to its end."""
         is_working = loop.state == "working"
         loop.end("stopped", reason)
@@ -202,7 +202,7 @@ class Loops:
         await asyncio.gather(*map(self.stop, self.at_work))
 
 
-async def _rounds(loop: Loop) -> None:
+async def _rounds(loop: PromptLoop) -> None:
     session = loop.session
     try:
         while not loop.is_over:
@@ -215,7 +215,7 @@ async def _rounds(loop: Loop) -> None:
         loop.end("failed", str(error))
 
 
-async def _round(loop: Loop) -> None:
+async def _round(loop: PromptLoop) -> None:
     loop.rounds, loop.state = loop.rounds + 1, "working"
     result = await answered(loop.session, replace(loop.prompt, message_id=new_id("msg")))
     if result.error is not None:

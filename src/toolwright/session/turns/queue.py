@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Stopped(Exception):
-    """Raised out of `Work.carry_out` when somebody has stopped the work."""
+    """Raised out of `QueuedWork.carry_out` when somebody has stopped the work."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -20,7 +20,7 @@ class Stopped(Exception):
 
 
 @record(slots=True, eq=False)
-class Work(Generic[T]):
+class QueuedWork(Generic[T]):
     """One piece of work. Only its steps are ever cancelled; what must be done before and after them always is."""
 
     reason: str = ""
@@ -55,16 +55,16 @@ class Work(Generic[T]):
 class Queue(Generic[T]):
     """Work in the order it came."""
 
-    _works: list[Work[T]] = field(default_factory=list[Work[T]])
+    _works: list[QueuedWork[T]] = field(default_factory=list[QueuedWork[T]])
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def busy(self) -> bool:
         return bool(self._works)
 
-    async def run(self, job: Callable[[Work[T]], Awaitable[T]], reason: str) -> T:
+    async def run(self, job: Callable[[QueuedWork[T]], Awaitable[T]], reason: str) -> T:
         """Do a job when its turn has come. If the caller is cancelled, the job is stopped, with that as the reason."""
-        work: Work[T] = Work()
+        work: QueuedWork[T] = QueuedWork()
         self._works.append(work)
         work._whole = asyncio.create_task(self._in_turn(work, job))
         try:
@@ -80,14 +80,14 @@ class Queue(Generic[T]):
         """Stop everything, what runs and what waits. When this returns, nothing is left."""
         await self._stop(list(self._works), reason)
 
-    async def _in_turn(self, work: Work[T], job: Callable[[Work[T]], Awaitable[T]]) -> T:
+    async def _in_turn(self, work: QueuedWork[T], job: Callable[[QueuedWork[T]], Awaitable[T]]) -> T:
         try:
             async with self._one_at_a_time:
                 return await job(work)
         finally:
             self._works.remove(work)
 
-    async def _stop(self, works: list[Work[T]], reason: str) -> None:
+    async def _stop(self, works: list[QueuedWork[T]], reason: str) -> None:
         for work in works:
             work.stop(reason)
         tasks = [work._whole for work in works if work._whole is not None]

@@ -16,7 +16,7 @@ from toolwright.text.ids import new_id
 
 
 @record(slots=True, kw_only=True)
-class Handed:
+class HandedTask:
     """Task that is handed to a subagent, and what came back."""
 
     prompt: Prompt
@@ -25,7 +25,7 @@ class Handed:
 
 async def hand_down(turn: Turn, prompt: Prompt, command: str) -> Message:
     """Have a subagent carry out what a command comes to, and give its report as the answer of this session."""
-    handed = Handed(prompt=prompt)
+    handed = HandedTask(prompt=prompt)
     # The user has named the agent by naming the command.
     agent = prompt.agent or turn.agent.name
     turn.mentioned, turn.handed = (*turn.mentioned, agent), handed

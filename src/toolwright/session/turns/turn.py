@@ -19,7 +19,7 @@ from toolwright.session.records.conversation import Conversation
 from toolwright.session.records.history import History
 from toolwright.session.records.persisted_questions import kept_question
 from toolwright.session.session import Session
-from toolwright.session.turns.between_steps import Heard
+from toolwright.session.turns.between_steps import PendingInput
 from toolwright.session.turns.instructions import system_prompt
 from toolwright.session.turns.repeats import Repeats
 from toolwright.session.turns.settings import TurnSettings
@@ -28,7 +28,7 @@ from toolwright.text.ids import new_id, now
 
 if TYPE_CHECKING:
     from toolwright.session.prompt import Prompt
-    from toolwright.session.turns.subtask import Handed
+    from toolwright.session.turns.subtask import HandedTask
     from toolwright.session.turns.turns import Turns
 
 
@@ -42,7 +42,7 @@ class Turn(CallTerms):
     model: Model
     spending: Spending
     settings: TurnSettings
-    handed: "Handed | None" = None
+    handed: "HandedTask | None" = None
     """Task that the prompt itself hands to a subagent, if it does."""
     repeats: Repeats
     compactions: int = 0
@@ -50,7 +50,7 @@ class Turn(CallTerms):
     compacted_at: int = 0
     tools_size: int = 0
     """About how many tokens the offered tools take; 0 until they were looked up."""
-    heard: Heard
+    heard: PendingInput
     """Words and notices from the background that came during the turn, and that the model has not been told."""
     _system: SystemMessage | None = None
     _system_for: tuple[str, str | None] = ("", None)

@@ -28,12 +28,12 @@ from toolwright.session.session import Session
 from toolwright.session.storage.owner import Owner
 from toolwright.session.store import Store
 from toolwright.session.subagents.background import BackgroundAgents
-from toolwright.session.turns.between_steps import Heard
+from toolwright.session.turns.between_steps import PendingInput
 from toolwright.session.turns.compaction import make_room, prune
 from toolwright.session.turns.failures import aborted, failure_of, limit, other
 from toolwright.session.turns.instructions import Instructions, reminder
 from toolwright.session.turns.loop import answer, attach, note_mentioned, take_and_answer
-from toolwright.session.turns.queue import Queue, Stopped, Work
+from toolwright.session.turns.queue import Queue, QueuedWork, Stopped
 from toolwright.session.turns.repair import repair
 from toolwright.session.turns.repeats import Repeats
 from toolwright.session.turns.settings import PromptHook, TurnSettings
@@ -81,7 +81,7 @@ class Turns:
     _queue: Queue[TurnEnd] = field(default_factory=Queue[TurnEnd])
     _brought: dict[str, Model] = field(default_factory=dict[str, Model])
     """The models that prompts and agents have brought as objects, by the names that messages have of them."""
-    heard: Heard = field(default_factory=Heard)
+    heard: PendingInput = field(default_factory=PendingInput)
     """Words and notices from the background that came during the turn, and that the model has not been told."""
 
     @property
@@ -176,7 +176,7 @@ class Turns:
         """Take the turn when the session is free for it."""
         return await self._queue.run(lambda work: self._turn(work, prompt, begin, steps), CALLER_GONE)
 
-    async def _turn(self, work: Work[TurnEnd], prompt: Prompt, begin: Begin, steps: Steps) -> TurnEnd:
+    async def _turn(self, work: QueuedWork[TurnEnd], prompt: Prompt, begin: Begin, steps: Steps) -> TurnEnd:
         """Begin, take the steps, end, with the session kept from other processes meanwhile."""
         agent, model = self._choose(prompt.agent, prompt.model)
         if (prompt.budget or self.settings.budget).cost is not None:
@@ -201,7 +201,7 @@ class Turns:
             changes = await self._rest()
         return TurnEnd(message=message, spending=turn.spending, changes=changes)
 
-    async def _take_steps(self, work: Work[TurnEnd], turn: Turn, steps: Steps) -> Message:
+    async def _take_steps(self, work: QueuedWork[TurnEnd], turn: Turn, steps: Steps) -> Message:
         """Let the steps run until they are done or stopped, and return the message that ends the turn."""
         work.on_stop = turn.abort.set
         try:

@@ -24,7 +24,7 @@ from toolwright.tools import built_in
 
 
 @record(frozen=True, slots=True)
-class Made:
+class RecordedChange:
     """A change, and the session whose call made it."""
 
     session_id: str
@@ -68,7 +68,7 @@ class Undo:
 
         Raises UsageError where it would harm anything.
         """
-        by_path: dict[str, list[Made]] = {}
+        by_path: dict[str, list[RecordedChange]] = {}
         for change in self._all_changes():
             by_path.setdefault(change.entry.path, []).append(change)
         standing = {path: standing_changes(history) for path, history in by_path.items()}
@@ -98,13 +98,13 @@ class Undo:
 
     def standing(self) -> list[FileUndo]:
         """List what the session has made of each file and not undone, also where others have changed the file since."""
-        by_path: dict[str, list[Made]] = {}
+        by_path: dict[str, list[RecordedChange]] = {}
         for change in self._all_changes():
             by_path.setdefault(change.entry.path, []).append(change)
         undos = [self._standing(path, standing_changes(history)) for path, history in by_path.items()]
         return [one for one in undos if one is not None and one.present != one.restored]
 
-    def _standing(self, path: str, changes: Sequence[Made]) -> FileUndo | None:
+    def _standing(self, path: str, changes: Sequence[RecordedChange]) -> FileUndo | None:
         if not changes:
             return None
         try:
@@ -146,7 +146,7 @@ class Undo:
         if not mark:
             raise UsageError("Nothing was undone in this session.")
         own = self.files.journal.everything(self.conversation.id)
-        undone = [Made(self.conversation.id, entry) for entry in own if entry.call_id == mark.get("callID")]
+        undone = [RecordedChange(self.conversation.id, entry) for entry in own if entry.call_id == mark.get("callID")]
         plans = [self._plan_back(made.entry) for made in _merged(undone)]
         await self._carry_out(plans)
         self.conversation.change(replace(self.conversation.info, revert=mark.get("earlier")))
@@ -167,18 +167,18 @@ class Undo:
         undone = {one.info.id for one in _from(messages, since)} if since else set[str]()
         return selection.turn not in undone
 
-    def _all_changes(self) -> list[Made]:
-        changes = [Made(one, entry) for one in self.records for entry in self.files.journal.everything(one)]
+    def _all_changes(self) -> list[RecordedChange]:
+        changes = [RecordedChange(one, entry) for one in self.records for entry in self.files.journal.everything(one)]
         return sorted(changes, key=lambda made: made.entry.number)
 
-    def _selector(self, selection: Selection) -> Callable[[Made], bool]:
+    def _selector(self, selection: Selection) -> Callable[[RecordedChange], bool]:
         """Return whether a change is meant."""
         calls = self._selected_calls(selection)
         file = str(self.files.tree.place(selection.file).path) if selection.file else ""
         turn = selection.turn if not selection.call else ""
         began = _began(self.records[self.conversation.id], turn) if turn else None
 
-        def selects(change: Made) -> bool:
+        def selects(change: RecordedChange) -> bool:
             if file and change.entry.path != file:
                 return False
             # What a job did in this turn belongs to it, whenever the job was started.
@@ -216,7 +216,7 @@ class Undo:
 
     # What becomes of a file.
 
-    def _plan_file(self, path: str, changes: Sequence[Made], wanted: Sequence[bool]) -> FileUndo:
+    def _plan_file(self, path: str, changes: Sequence[RecordedChange], wanted: Sequence[bool]) -> FileUndo:
         """Walk back from the newest change of the file. Every step must lead on to the one before it."""
         present = self._present(path, changes)
         state = name_of(present)
@@ -235,12 +235,12 @@ class Undo:
 
     def _plan_back(self, entry: JournalEntry) -> FileUndo:
         """One file as it was before it was undone."""
-        present = self._present(entry.path, [Made(self.conversation.id, entry)])
+        present = self._present(entry.path, [RecordedChange(self.conversation.id, entry)])
         if name_of(present) != entry.after:
             raise UsageError(_changed_since(entry.path, "it was undone"))
         return self._file_undo(entry.path, present, entry.before, [entry])
 
-    def _present(self, path: str, changes: Sequence[Made]) -> Thing:
+    def _present(self, path: str, changes: Sequence[RecordedChange]) -> Thing:
         """Return what is at a path now; a folder is a whole one if nobody else has changed anything in it since."""
         last = changes[-1].entry
         known = (
@@ -318,11 +318,11 @@ def _began(messages: Sequence[Message], message_id: str) -> float:
     return _from(messages, message_id)[0].info.time.created / 1000
 
 
-def standing_changes(history: Sequence[Made]) -> list[Made]:
+def standing_changes(history: Sequence[RecordedChange]) -> list[RecordedChange]:
     """The changes of one file, oldest first, without those that were undone and not made again."""
     history = _merged(history)
-    standing: list[Made] = []
-    taken: list[list[Made]] = []
+    standing: list[RecordedChange] = []
+    taken: list[list[RecordedChange]] = []
     for change in history:
         entry = change.entry
         if not entry.undoes:
@@ -341,9 +341,9 @@ def standing_changes(history: Sequence[Made]) -> list[Made]:
     return standing
 
 
-def _merged(history: Sequence[Made]) -> list[Made]:
+def _merged(history: Sequence[RecordedChange]) -> list[RecordedChange]:
     """The same with one entry for each file of an undo, which takes two where a folder has to go first."""
-    merged = dict[object, Made]()
+    merged = dict[object, RecordedChange]()
     for change in history:
         entry = change.entry
         key: object = (change.call, entry.path) if entry.undoes else object()
@@ -352,7 +352,7 @@ def _merged(history: Sequence[Made]) -> list[Made]:
     return list(merged.values())
 
 
-def _last_that_led_away(standing: Sequence[Made], state: str | None) -> int:
+def _last_that_led_away(standing: Sequence[RecordedChange], state: str | None) -> int:
     """Return where to cut so that the file is in that state again; the end if nowhere."""
     positions = range(len(standing) - 1, -1, -1)
     return next((at for at in positions if standing[at].entry.before == state), len(standing))

@@ -7,7 +7,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from toolwright.calls.request import Request
 from toolwright.definition import Result, ToolContext
-from toolwright.edits.replacement import Drift, Replacement, replace
+from toolwright.edits.replacement import Drift, TextReplacement, replace
 from toolwright.errors import ToolError
 from toolwright.files.paths import Place
 from toolwright.files.replace import Change
@@ -196,7 +196,7 @@ def _effort(loaded: Loaded | None, edits: Sequence[Edit]) -> int:
 def _revised(place: Place, loaded: Loaded | None, edits: Sequence[Edit], drift: Drift) -> _Revision:
     text = loaded.text if loaded else Text(content="")
     before = after = text.content
-    steps: list[Replacement] = []
+    steps: list[TextReplacement] = []
     for number, edit in enumerate(edits, 1):
         steps.append(_replaced(after, edit, drift, f"Edit {number} of {len(edits)}: " if len(edits) > 1 else ""))
         after = steps[-1].text
@@ -218,11 +218,11 @@ def _revised(place: Place, loaded: Loaded | None, edits: Sequence[Edit], drift: 
     )
 
 
-def _replaced(text: str, edit: Edit, drift: Drift, label: str) -> Replacement:
+def _replaced(text: str, edit: Edit, drift: Drift, label: str) -> TextReplacement:
     """One edit; what is wrong with it is said with its number where there are several."""
     try:
         if not edit.old and not text:
-            return Replacement(text=edit.new, strategy="exact", count=1, head=0, tail=0)
+            return TextReplacement(text=edit.new, strategy="exact", count=1, head=0, tail=0)
         return replace(text, edit.old, edit.new, everywhere=edit.everywhere, drift=drift)
     except ToolError as error:
         raise ToolError(f"{label}{error}", error.kind) from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from toolwright.definition import Result, ToolContext
 from toolwright.edits.blanks import indent_of
 from toolwright.edits.fitting import follow_line_ends
-from toolwright.edits.views import Span
+from toolwright.edits.views import TextSpan
 from toolwright.errors import ToolError
 from toolwright.files.replace import Change
 from toolwright.files.store import Files, Loaded
@@ -124,5 +124,5 @@ def replaced(text: str, symbol: Symbol, new: str) -> str:
     if not new.strip():
         return text[:start] + text[beyond:]
     end = start + len(text[start:beyond].rstrip("\r\n"))
-    fitting = follow_line_ends(text, Span(start, end), text[start:end], new.strip("\r\n"))
+    fitting = follow_line_ends(text, TextSpan(start, end), text[start:end], new.strip("\r\n"))
     return text[:start] + fitting + text[end:]
