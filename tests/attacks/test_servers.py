@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolwright.client.calls import ServerError, answer_of, message_of, rows, session_of
+from toolwright.client.calls import ServerError, answer_of, as_list, message_of, session_of
 from toolwright.client.events import event_of, payload_of, question_of
 from toolwright.client.reading import agent_of, command_of, result_of, todo_of, undo_of, undo_of_change
 from toolwright.messages import Assistant, Message, Moment, Paths, Tokens
@@ -22,7 +22,7 @@ LAST = Message(
 READERS: dict[str, Callable[[Any], object]] = {
     "a session": session_of,
     "a message": message_of,
-    "a list": lambda value: rows(value)[0]["id"] if isinstance(value, dict) else rows(5),
+    "a list": lambda value: as_list(value)[0]["id"] if isinstance(value, dict) else as_list(5),
     "a todo": lambda value: todo_of(1, value),
     "an undo": undo_of,
     "a change": lambda value: undo_of_change(value, "/"),

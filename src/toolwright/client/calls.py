@@ -115,7 +115,7 @@ def answer_of(status: int, content: bytes) -> Any:
 
 
 @contextmanager
-def understood() -> Iterator[None]:
+def reading_answer() -> Iterator[None]:
     """Read an answer within; one that does not hold what it should is a ServerError: it is no server of ours."""
     try:
         yield
@@ -124,21 +124,21 @@ def understood() -> Iterator[None]:
         raise ServerError(200, "Unreadable", message[:500]) from error
 
 
-def rows(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     """An answer that is a list."""
-    with understood():
+    with reading_answer():
         if not isinstance(value, list):
             raise TypeError(f"a list was asked for, not {type(value).__name__}")
     return value
 
 
-@understood()
+@reading_answer()
 def session_of(value: Any) -> SessionInfo:
     session: SessionInfo = from_json(SessionInfo, value)
     return session
 
 
-@understood()
+@reading_answer()
 def message_of(value: Any) -> Message:
     if not isinstance(value, dict) or "info" not in value:
         raise NoAnswer(200, "NoAnswer", "The server took the prompt and answered nothing; its log may say why.")

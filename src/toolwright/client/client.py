@@ -10,11 +10,11 @@ from toolwright.client.calls import (
     ServerAddress,
     ServerGone,
     answer_of,
+    as_list,
     file_parts,
     message_of,
     note_of_killed,
     prompt_body,
-    rows,
     session_of,
     without_secret,
 )
@@ -126,7 +126,7 @@ class Client:
 
     async def sessions(self, *, search: str = "", limit: int = 100) -> list[SessionInfo]:
         answer = await self.send("GET", "/session", search=search, limit=str(limit))
-        return [session_of(one) for one in rows(answer)]
+        return [session_of(one) for one in as_list(answer)]
 
     def open_session(self, id: str = "", *, agent: str = "") -> "ClientSession":  # noqa: A002 - as everywhere
         """A session to prompt and to follow, new or an earlier one: `async with client.open_session() as session`."""
@@ -151,7 +151,7 @@ class Client:
     async def messages(self, session_id: str, *, limit: int = 0) -> list[Message]:
         query = {"limit": str(limit)} if limit else {}
         answer = await self.send("GET", f"/session/{session_id}/message", None, **query)
-        return [message_of(one) for one in rows(answer)]
+        return [message_of(one) for one in as_list(answer)]
 
     async def prompt(
         self,
@@ -203,13 +203,13 @@ class Client:
     async def diff(self, session_id: str, message_id: str = "") -> list[Json]:
         """The files that a session has changed, or the turn of one prompt."""
         query = {"messageID": message_id} if message_id else {}
-        return rows(await self.send("GET", f"/session/{session_id}/diff", None, **query))
+        return as_list(await self.send("GET", f"/session/{session_id}/diff", None, **query))
 
     # Questions.
 
     async def permissions(self) -> list[Json]:
         """The permissions that wait for an answer."""
-        return rows(await self.send("GET", "/permission"))
+        return as_list(await self.send("GET", "/permission"))
 
     async def reply(self, request_id: str, reply: ReplyKind, message: str = "") -> None:
         """Answer a permission."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
 
-from toolwright.client.calls import ServerError, ServerGone, rows, understood
+from toolwright.client.calls import ServerError, ServerGone, as_list, reading_answer
 from toolwright.client.client import Client
 from toolwright.client.deduplicate import EventDeduplicator
 from toolwright.client.events import event_of, payload_of, session_of_event
@@ -129,8 +129,8 @@ class EventLink:
             self._publish(telling.catch_up(session_id, messages, at_work=session_id in statuses))
         waiting: list[str] = []
         for kind, path in (("permission.asked", "/permission"), ("question.asked", "/question")):
-            for asked in rows(await client.send("GET", path)):
-                with understood():
+            for asked in as_list(await client.send("GET", path)):
+                with reading_answer():
                     waiting.append(asked["id"])
                 known = event_of({"type": kind, "properties": asked})
                 if known is not None and self._concerns(known):

@@ -6,7 +6,7 @@ from typing import Any
 
 from toolwright.agents import Agent
 from toolwright.calls.request import Request
-from toolwright.client.calls import understood
+from toolwright.client.calls import reading_answer
 from toolwright.commands import Command
 from toolwright.definition import Attachment, Result
 from toolwright.errors import Kind, ToolError
@@ -21,7 +21,7 @@ from toolwright.session.undo.changes import ChangedFile
 from toolwright.session.undo.file_back import FileUndo
 
 
-@understood()
+@reading_answer()
 def agent_of(value: Json) -> Agent:
     model = value.get("model") or {}
     return Agent(
@@ -35,7 +35,7 @@ def agent_of(value: Json) -> Agent:
     )
 
 
-@understood()
+@reading_answer()
 def command_of(value: Json) -> Command:
     return Command(
         name=value["name"],
@@ -47,7 +47,7 @@ def command_of(value: Json) -> Command:
     )
 
 
-@understood()
+@reading_answer()
 def todo_of(number: int, value: Json) -> Todo:
     return Todo(
         id=str(value.get("id", number)),
@@ -57,7 +57,7 @@ def todo_of(number: int, value: Json) -> Todo:
     )
 
 
-@understood()
+@reading_answer()
 def undo_of(value: Json) -> FileUndo:
     """One file on its way back, with both its contents."""
     return FileUndo(
@@ -74,7 +74,7 @@ def _body(value: Any) -> Body:
     return Link(value["link"]) if "link" in value else base64.b64decode(value["base64"])
 
 
-@understood()
+@reading_answer()
 def undo_of_change(value: Json, directory: str) -> FileUndo:
     """The undoing of a change as the contract has it: by texts alone, so that an empty one may be no file."""
     path = value["file"] if value["file"].startswith("/") else f"{directory}/{value['file']}"
@@ -96,7 +96,7 @@ def _texts(change: Json) -> tuple[str, str]:
     return "".join(before), "".join(after)
 
 
-@understood()
+@reading_answer()
 def called(value: Json) -> Result:
     """Return what a call on a server came to."""
     error = value["error"]
@@ -110,14 +110,14 @@ def called(value: Json) -> Result:
     )
 
 
-@understood()
+@reading_answer()
 def decided(value: Json) -> CallDecision:
     """Return what a server's rules make of a call; its rule is in the reason."""
     requests = (Request(permission=one["permission"], patterns=tuple(one["patterns"])) for one in value["requests"])
     return CallDecision(action=value["action"], reason=value["reason"] or value["rule"], requests=tuple(requests))
 
 
-@understood()
+@reading_answer()
 def result_of(last: Message, messages: Iterable[Message], changes: Sequence[Json]) -> TurnResult:
     """Sum up a turn from its last message, all messages of the session and the files that were changed."""
     parent = last.info.parent_id if isinstance(last.info, Assistant) else last.info.id

@@ -209,7 +209,7 @@ class Session(Prompting):
     def info(self) -> "SessionInfo":
         return self.turns.conversation.info
 
-    def hold(self, conversation: "Conversation") -> None:
+    def attach(self, conversation: "Conversation") -> None:
         """Take over the records of the session, new or from the store."""
         last = conversation.last_user()
         if last is not None and last.agent in self.home.agents.by_name:

@@ -83,7 +83,7 @@ class Sessions:
     ) -> Session:
         session = self.home.session(agent, parent=parent)
         session.rules = session_rules(permission)
-        session.hold(self.begin(session, title))
+        session.attach(self.begin(session, title))
         return session
 
     def begin(self, session: Session, title: str = "") -> Conversation:
@@ -140,8 +140,8 @@ class Sessions:
         await self._refuse_if_taken(session.id)
         conversation = Conversation(info, self.store, self.bus, await self.store.messages(session.id))
         repair(conversation)
-        session.hold(conversation)
-        session.turns.heard.notices += await missed(conversation.messages, self.store)
+        session.attach(conversation)
+        session.turns.pending.notices += await missed(conversation.messages, self.store)
         for below in await self._tree(info):
             session.turns.changes.follow(below)
 

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 async def tell(turns: "Turns", notice: Notice) -> None:
     """Tell the model something; where it is at rest after a good end, that begins a turn."""
-    turns.heard.note(notice)
+    turns.pending.note(notice)
     last = turns.conversation.messages[-1].info if turns.conversation.messages else None
     user = turns.conversation.last_user()
     if turns.busy or user is None or not isinstance(last, Assistant) or last.error is not None:
@@ -30,7 +30,7 @@ async def tell(turns: "Turns", notice: Notice) -> None:
         turn.spending.above = turn.spending.above or notice.spending
 
     async def steps(turn: "Turn") -> Message:
-        return await answer(turn) if turn.heard.notices else turn.conversation.messages[-1]
+        return await answer(turn) if turn.pending.notices else turn.conversation.messages[-1]
 
     try:
         await turns.take_steps(prompt, begin, steps)

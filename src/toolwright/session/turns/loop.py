@@ -40,7 +40,7 @@ async def answer(turn: Turn) -> Message:
     tell_notices(turn)
     while True:
         turn.spending.check()
-        turn.hear()
+        turn.take_pending()
         turn.follow_agent()
         await compact_if_full(turn)
         turn.spending.steps += 1
@@ -50,7 +50,7 @@ async def answer(turn: Turn) -> Message:
         results = await (refuse_calls(turn, reply) if last else run_calls(turn, reply))
         reply.finish()
         turn.note_changes(reply.message)
-        if last or not (results or turn.hear() or (turn.prompt.waits and await turn.hear_background())):
+        if last or not (results or turn.take_pending() or (turn.prompt.waits and await turn.wait_for_background())):
             return _checked(turn, reply)
         if refused_by_user(results) and not turn.settings.go_on_after_reject:
             return reply.message

@@ -50,7 +50,7 @@ class Turn(CallTerms):
     compacted_at: int = 0
     tools_size: int = 0
     """About how many tokens the offered tools take; 0 until they were looked up."""
-    heard: PendingInput
+    pending: PendingInput
     """Words and notices from the background that came during the turn, and that the model has not been told."""
     _system: SystemMessage | None = None
     _system_for: tuple[str, str | None] = ("", None)
@@ -71,18 +71,18 @@ class Turn(CallTerms):
     def toolbox(self) -> "Toolbox":
         return self.turns.toolbox
 
-    def hear(self) -> bool:
+    def take_pending(self) -> bool:
         """Make what was said meanwhile a message of its own; whether there was anything."""
-        return bool(self.heard.words or self.heard.notices) and self.heard.tell(self.conversation)
+        return bool(self.pending.words or self.pending.notices) and self.pending.tell(self.conversation)
 
-    async def hear_background(self) -> bool:
+    async def wait_for_background(self) -> bool:
         """Wait for news while agents of this session work in the background; whether there were any."""
         background = self.turns.background
         while background.known and background.working_below(self.session.id):
             status: dict[str, object] = {"type": "busy", "doing": "waiting for agents in the background"}
             self.conversation.tell(SessionStatus(session_id=self.session.id, status=status))
-            await self.heard.wait()
-            if self.hear():
+            await self.pending.wait()
+            if self.take_pending():
                 return True
         return False
 

@@ -81,7 +81,7 @@ class Turns:
     _queue: Queue[TurnEnd] = field(default_factory=Queue[TurnEnd])
     _brought: dict[str, Model] = field(default_factory=dict[str, Model])
     """The models that prompts and agents have brought as objects, by the names that messages have of them."""
-    heard: PendingInput = field(default_factory=PendingInput)
+    pending: PendingInput = field(default_factory=PendingInput)
     """Words and notices from the background that came during the turn, and that the model has not been told."""
 
     @property
@@ -159,7 +159,7 @@ class Turns:
     def steer(self, text: str) -> bool:
         """Tell the model something before its next step. False, and nothing is kept, if no turn is under way."""
         if self.turn is not None:
-            self.heard.say(text)
+            self.pending.say(text)
         return self.turn is not None
 
     def store_rules(self) -> None:
@@ -313,7 +313,7 @@ class Turns:
 
     def _new_turn(self, prompt: Prompt, agent: Agent, model: Model) -> Turn:
         settings = self.settings
-        self.heard.words.clear()
+        self.pending.words.clear()
         self.changes.begin_turn()
         budget = (prompt.budget or settings.budget).within(settings.bounds)
         return Turn(
@@ -326,7 +326,7 @@ class Turns:
             withheld=frozenset(name for name, wanted in prompt.tools.items() if not wanted),
             wanted=None if prompt.only_tools is None else frozenset(prompt.only_tools),
             spending=Spending(budget=budget, above=self.above),
-            heard=self.heard,
+            pending=self.pending,
             settings=settings,
             repeats=Repeats(tools=self.session.home.caller.registry.loaded),
         )
