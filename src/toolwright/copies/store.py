@@ -37,7 +37,7 @@ class Copy:
     project: Path
     place: Path
     """The folder that holds the copy, its repository and the note."""
-    made: int = 0
+    created: int = 0
     """Milliseconds since 1970."""
     number: int = 1
     """A small number that no other copy of the user has, for ports and names."""
@@ -146,7 +146,7 @@ class Copies:
         places = sorted(self.root.glob(f"*/{NOTE}")) if self.root.is_dir() else []
         copies = [copy for place in places if (copy := _read(place)) is not None]
         wanted = project.resolve() if project else None
-        return sorted((one for one in copies if wanted in (None, one.project)), key=lambda one: one.made)
+        return sorted((one for one in copies if wanted in (None, one.project)), key=lambda one: one.created)
 
     def named(self, name: str, project: Path | None = None) -> Copy:
         """Return the copy that a person means by its name or its beginning; UsageError if there is none, or several."""
@@ -189,10 +189,10 @@ class Copies:
                 place.mkdir(mode=0o700)
             except FileExistsError:
                 continue
-            return Copy(name=name, project=project, place=place, made=now(), number=number, purpose=purpose)
+            return Copy(name=name, project=project, place=place, created=now(), number=number, purpose=purpose)
 
     def _note(self, copy: Copy) -> None:
-        known = {"name": copy.name, "project": str(copy.project), "made": copy.made, "number": copy.number}
+        known = {"name": copy.name, "project": str(copy.project), "made": copy.created, "number": copy.number}
         known |= {"purpose": copy.purpose, "merged": copy.merged}
         known |= {"variables": dict(copy.variables)}
         update(copy.place / NOTE, lambda _: json.dumps(known))
@@ -218,7 +218,7 @@ def _read(note: Path) -> Copy | None:
             name=note.parent.name,
             project=Path(note_fields["project"]),
             place=note.parent,
-            made=int(note_fields["made"]),
+            created=int(note_fields["made"]),
             number=int(note_fields["number"]),
             purpose=str(note_fields["purpose"]),
             merged=str(note_fields["merged"]),

@@ -20,7 +20,7 @@ _TOGETHER, _ONE, _OTHER = 1, 2, 3
 class Pair(NamedTuple):
     """A line of the one text and its counterpart in the other."""
 
-    one: int
+    line: int
     other: int
     likeness: float
 
@@ -32,7 +32,7 @@ def align(lines: Sequence[str], other: Sequence[str], *, late: bool = False) -> 
     if late:
         pairs = _best(lines[::-1], other[::-1])
         last, end = len(lines) - 1, len(other) - 1
-        return [Pair(last - pair.one, end - pair.other, pair.likeness) for pair in reversed(pairs)]
+        return [Pair(last - pair.line, end - pair.other, pair.likeness) for pair in reversed(pairs)]
     return _best(lines, other)
 
 

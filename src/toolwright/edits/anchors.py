@@ -18,7 +18,7 @@ def is_anchored(view: TextForms, old: Sequence[str], new: Sequence[str], here: S
     runs = list(_runs(old, here))
     if len(runs) < 2:
         return True
-    heirs = {pair.one: pair.other for pair in align(old, new)}
+    heirs = {pair.line: pair.other for pair in align(old, new)}
     return all(
         _is_kept(first, last, old, new, heirs) or _is_single(view, here[start:end]) for first, last, start, end in runs
     )

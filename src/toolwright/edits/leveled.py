@@ -78,7 +78,7 @@ def _kept(old: str, new: str, here: str, fitted: str) -> str | None:
 def _lines_in_place(pairs: Sequence[tuple[str, str]], new: Sequence[str]) -> list[str] | None:
     """New lines in the place of old ones, without their mistakes and without indentation; None if these are unclear."""
     lines = [strip(line) for line in new]
-    heirs = {pair.other: pair.one for pair in align([old for old, _ in pairs], new)}
+    heirs = {pair.other: pair.line for pair in align([old for old, _ in pairs], new)}
     beside = {number: number for number in range(len(new))} if len(new) == len(pairs) else {}
     for number, line in enumerate(lines):
         if number in heirs or number in beside:

@@ -52,16 +52,16 @@ class Twin(NamedTuple):
 
 def twins(old: Sequence[str], here: Sequence[str], *, late: bool = False) -> dict[int, Twin]:
     """Match each line of the old text with the file: the same line, one like it, one in its place, or several."""
-    pairs = [pair for pair in align(old, here, late=late) if pair.likeness >= 0.99 or not is_elision(old[pair.one])]
-    twins_by_line = {pair.one: Twin(pair.other, pair.other + 1, _kind(pair, old, here)) for pair in pairs}
+    pairs = [pair for pair in align(old, here, late=late) if pair.likeness >= 0.99 or not is_elision(old[pair.line])]
+    twins_by_line = {pair.line: Twin(pair.other, pair.other + 1, _kind(pair, old, here)) for pair in pairs}
     i = j = 0
     for pair in [*pairs, Pair(len(old), len(here), 1.0)]:
-        marks = [number for number in range(i, pair.one) if is_elision(old[number])]
-        if len(marks) == 1 and pair.one - i == 1:
+        marks = [number for number in range(i, pair.line) if is_elision(old[number])]
+        if len(marks) == 1 and pair.line - i == 1:
             twins_by_line[i] = Twin(j, pair.other, "elided")
-        elif not marks and pair.one - i == pair.other - j:
-            twins_by_line |= {i + n: Twin(j + n, j + n + 1, "place") for n in range(pair.one - i)}
-        i, j = pair.one + 1, pair.other + 1
+        elif not marks and pair.line - i == pair.other - j:
+            twins_by_line |= {i + n: Twin(j + n, j + n + 1, "place") for n in range(pair.line - i)}
+        i, j = pair.line + 1, pair.other + 1
     return twins_by_line
 
 
@@ -69,14 +69,14 @@ def _kind(pair: Pair, old: Sequence[str], here: Sequence[str]) -> Kind:
     """The line itself, or one like it. By a slip beside lines that are there nobody is misled."""
     if pair.likeness >= ALMOST:
         return "same"
-    held = 0 < pair.one < len(old) - 1 or _has_neighbours(pair, old, here)
-    return "same" if held and is_slip(strip(old[pair.one]), strip(here[pair.other])) else "like"
+    held = 0 < pair.line < len(old) - 1 or _has_neighbours(pair, old, here)
+    return "same" if held and is_slip(strip(old[pair.line]), strip(here[pair.other])) else "like"
 
 
 def _has_neighbours(pair: Pair, old: Sequence[str], here: Sequence[str]) -> bool:
     """Tell whether the next two lines of a text that begins or ends with this one are those beside it in the file."""
-    step = 1 if pair.one == 0 else -1
-    beside = [(pair.one + step * n, pair.other + step * n) for n in (1, 2)]
+    step = 1 if pair.line == 0 else -1
+    beside = [(pair.line + step * n, pair.other + step * n) for n in (1, 2)]
     if not all(0 <= i < len(old) and 0 <= j < len(here) for i, j in beside):
         return False
     return bool(strip(old[beside[0][0]])) and all(strip(old[i]) == strip(here[j]) for i, j in beside)
@@ -106,9 +106,9 @@ class _Merge:
         forgotten = {strip(line) for number, line in enumerate(self.here) if number not in taken and weight(line) == 1}
         pairs = align(self.old, self.new, late=late)
         return {
-            pair.one: pair.other
+            pair.line: pair.other
             for pair in pairs
-            if strip(self.new[pair.other]) not in forgotten or strip(self.old[pair.one]) in forgotten
+            if strip(self.new[pair.other]) not in forgotten or strip(self.old[pair.line]) in forgotten
         }
 
     def merged(self) -> Merged | None:

@@ -110,7 +110,7 @@ def _shared(
         if any(tail) and tail == [strip(line) for line in around[:count]] != [strip(line) for line in old[-count:]]:
             return count if any(weight(line) == 1 for line in tail) else None
     nearby = around[: len(beyond)]
-    alike = [pair for pair in align(beyond, nearby) if strip(beyond[pair.one]) not in own]
+    alike = [pair for pair in align(beyond, nearby) if strip(beyond[pair.line]) not in own]
     return None if any(weight(nearby[pair.other]) == 1 for pair in alike) else 0
 
 
@@ -185,22 +185,22 @@ def _region(view: TextForms, old: Sequence[str], new: Sequence[str], first: int,
     here = _lines(view, first, last)
     if len(old) * len(here) > CELLS:
         return None
-    pairs = [pair for pair in align(old, here) if pair.likeness >= 0.99 or not is_elision(old[pair.one])]
+    pairs = [pair for pair in align(old, here) if pair.likeness >= 0.99 or not is_elision(old[pair.line])]
     agreed = {strip(line) for line in new}
-    exact = frozenset(pair.one for pair in pairs if _is_evident(pair, here, agreed))
+    exact = frozenset(pair.line for pair in pairs if _is_evident(pair, here, agreed))
     numbers = [number for number, line in enumerate(old) if not is_elision(line)]
     total = sum(weight(old[n]) for n in numbers)
     if sum(weight(old[n]) for n in exact) <= _ENOUGH * total + 1e-9:
         return None
-    head = sum(number < pairs[0].one for number in numbers)
-    tail = sum(number > pairs[-1].one for number in numbers)
+    head = sum(number < pairs[0].line for number in numbers)
+    tail = sum(number > pairs[-1].line for number in numbers)
     top, bottom = pairs[0].other - head, pairs[-1].other + tail
     evident = sum(len(strip(old[n])) for n in exact) >= _CHARACTERS and top >= 0 and bottom < len(here)
     fit = evident and _is_level(old, here, pairs) and not _are_joined(old, here, top, bottom)
-    score = sum(weight(old[pair.one]) * pair.likeness for pair in pairs)
+    score = sum(weight(old[pair.line]) * pair.likeness for pair in pairs)
     if not fit and score < _LIKELY * total:
         return None
-    known = frozenset((pair.one, first + pair.other) for pair in pairs if pair.one in exact)
+    known = frozenset((pair.line, first + pair.other) for pair in pairs if pair.line in exact)
     return Region(first + max(0, top), first + min(bottom, len(here) - 1), score, exact, known, fit)
 
 
@@ -212,12 +212,12 @@ def _is_evident(pair: Pair, here: Sequence[str], agreed: set[str]) -> bool:
 def _is_level(old: Sequence[str], here: Sequence[str], pairs: Sequence[Pair]) -> bool:
     """Tell if remembered lines stand to each other as in the file; where some are forgotten they may be others."""
     span = pairs[-1].other - pairs[0].other
-    if span == pairs[-1].one - pairs[0].one:
+    if span == pairs[-1].line - pairs[0].line:
         return True
     indents = [
-        (indent_of(old[pair.one]), indent_of(here[pair.other]))
+        (indent_of(old[pair.line]), indent_of(here[pair.other]))
         for pair in pairs
-        if pair.likeness >= ALMOST and strip(old[pair.one])
+        if pair.likeness >= ALMOST and strip(old[pair.line])
     ]
     if all(not mine for mine, _ in indents):
         return True

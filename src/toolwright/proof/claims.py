@@ -6,7 +6,7 @@ from typing import Literal
 
 from toolwright.record import record
 
-Said = Literal["tests_pass", "count", "ran", "changed"]
+ClaimKind = Literal["tests_pass", "count", "ran", "changed"]
 
 _NOT = re.compile(
     r"(?i)\b(not|no|never|cannot|can't|couldn't|didn't|doesn't|don't|unable|unless|until|if|should|will|would|may|might"
@@ -37,7 +37,7 @@ _CHANGED = re.compile(
 class Claim:
     """One thing that is said, in the words it is said in."""
 
-    said: Said
+    kind: ClaimKind
     value: str
     text: str
 

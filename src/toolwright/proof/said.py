@@ -1,4 +1,4 @@
-"""Backing of what the final message says: is there a record?"""
+"""Claims of the final message compared with the records: what is not backed, and what is."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,8 +23,8 @@ class RecordedRun:
 
 def claim_reasons(message: str, runs: Sequence[RecordedRun], changed: Sequence[str]) -> Iterator[Reason]:
     """Yield what is said and not backed; a note for each claim that is."""
-    for claim in {(one.said, one.value): one for one in claims_of(message)}.values():
-        match claim.said:
+    for claim in {(one.kind, one.value): one for one in claims_of(message)}.values():
+        match claim.kind:
             case "tests_pass":
                 yield _tests(claim, runs)
             case "count":

@@ -124,14 +124,14 @@ def _named(workspace: Workspace, options: argparse.Namespace) -> Copy:
 
 
 def _age(copy: Copy) -> str:
-    minutes = int(time.time() - copy.made / 1000) // 60
+    minutes = int(time.time() - copy.created / 1000) // 60
     if minutes < 60:
         return f"{minutes} min"
     return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // (24 * 60)} d"
 
 
 def _as_json(copy: Copy) -> Json:
-    known = {"name": copy.name, "project": str(copy.project), "folder": str(copy.folder), "made": copy.made}
+    known = {"name": copy.name, "project": str(copy.project), "folder": str(copy.folder), "made": copy.created}
     return known | {
         "number": copy.number,
         "state": copy.state,
