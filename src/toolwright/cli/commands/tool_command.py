@@ -104,7 +104,7 @@ async def _list(options: argparse.Namespace) -> int:
 async def _show(options: argparse.Namespace) -> int:
     async with open_from(options) as workspace:
         await _look_for(workspace, options.id)
-        return await _show(workspace, options)
+        return await _show_tool(workspace, options)
 
 
 async def _look_for(workspace: Workspace, tool_id: str) -> None:
@@ -120,7 +120,7 @@ async def _look_for(workspace: Workspace, tool_id: str) -> None:
         await workspace.mcp.known()
 
 
-async def _show(workspace: Workspace, options: argparse.Namespace) -> int:
+async def _show_tool(workspace: Workspace, options: argparse.Namespace) -> int:
     tool = workspace.registry[options.id]
     session = workspace.session(options.agent)
     form = await tool.for_agent(session.ruled_agent)

@@ -53,7 +53,7 @@ async def serve_http(
     say(f"listening at http://{HOST}:{door.getsockname()[1]}{PATH}")
     if not token:
         say(f"token: {secret}  (set TOOLWRIGHT_MCP_TOKEN to choose it)")
-    await serve_at(door, service, Secret(value=secret, made=not token))
+    await serve_at(door, service, Secret(value=secret, generated=not token))
 
 
 async def serve_at(door: socket.socket, service: Service, secret: Secret) -> None:
