@@ -52,6 +52,12 @@ def test_a_wait_counts_down_and_says_why_until_the_next_attempt_answers() -> Non
     assert doing.word() == "writing"
 
 
+def test_a_wait_of_which_nothing_is_known_says_that_there_was_no_answer() -> None:
+    doing = Doing("ses_1", lambda: 1_000.0)
+    doing.take(status(type="retry"))
+    assert doing.word() == "waiting 0 s: the provider did not answer"
+
+
 def test_a_summary_is_named_while_it_is_written() -> None:
     doing = Doing("ses_1")
     doing.take(status(type="busy", doing="writing a summary"))

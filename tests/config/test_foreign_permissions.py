@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Tw, home, tw  # noqa: F401 - fixtures
+from toolwright.config.foreign.paths import ignore_paths
 from toolwright.policy.expectations import read_expectations
 from toolwright.policy.table import rows_of
 from toolwright.testing import make_workspace
@@ -260,6 +261,30 @@ async def test_an_untrusted_project_only_tightens_by_them(
     lay_out(project, program)
     workspace = opened(project, program, trust=False)
     assert {command: decided(workspace, "bash", command) for command in decisions} == decisions
+
+
+@pytest.mark.parametrize(
+    ("text", "patterns", "beyond"),
+    [
+        ("*.pem", ("*.pem", "*.pem/*", "*/*.pem", "*/*.pem/*"), ()),
+        ("src", ("src", "src/*", "*/src", "*/src/*"), ()),
+        ("./src", ("src", "src/*"), ()),
+        ("src/*.ts", ("src/*.ts", "src/*.ts/*"), ("src/*/*.ts",)),
+        ("**/src/*.ts", ("src/*.ts", "src/*.ts/*", "*/src/*.ts", "*/src/*.ts/*"), ("src/*/*.ts", "*/src/*/*.ts")),
+        ("a/**/b", ("a/b", "a/b/*", "a/*/b", "a/*/b/*"), ()),
+        ("src/**", ("src/*",), ()),
+        ("//etc/x", ("/etc/x", "/etc/x/*"), ()),
+        ("~/x", ("~/x", "~/x/*"), ()),
+        ("**", ("*",), ()),
+        ("~/**", ("~/*",), ()),
+    ],
+)
+def test_a_path_of_claudes_rules_is_ours_with_what_our_star_takes_in_beyond_it(
+    text: str, patterns: tuple[str, ...], beyond: tuple[str, ...]
+) -> None:
+    found = ignore_paths(text)
+    assert (found.patterns, found.beyond) == (patterns, beyond)
+    assert found.outside == text.startswith(("//", "~"))
 
 
 async def test_our_own_settings_are_stronger_and_without_the_word_nothing_is_read(project: Path) -> None:

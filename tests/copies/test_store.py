@@ -6,13 +6,17 @@ import shutil
 import subprocess
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from toolwright.copies.attempts import Attempt
 from toolwright.copies.joining import File
 from toolwright.copies.merging import _Search, _write
 from toolwright.copies.store import TRIAL, Copies, Copy, _locked
 from toolwright.errors import UsageError
+from toolwright.proof.evidence import Evidence, Verdict
+from toolwright.session.result import TurnResult
 
 
 @pytest.fixture
@@ -31,6 +35,40 @@ async def copy(copies: Copies, project: Path) -> Copy:
 async def test_a_copy_has_the_empty_files_too(copy: Copy) -> None:
     assert (copy.folder / "empty").read_bytes() == b""
     assert (copy.folder / "sub" / "a.txt").read_text() == "a\n"
+
+
+async def test_the_folder_of_a_copy_has_the_name_of_the_project(copy: Copy, project: Path) -> None:
+    assert copy.folder.name == project.name
+
+
+async def test_variables_that_lead_git_elsewhere_lead_it_to_no_other_copy(
+    copy: Copy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
+    (copy.folder / "new.txt").write_text("new\n")
+    assert list(await copy.changed()) == ["new.txt"]
+
+
+def _attempt(copy: Copy, *, verdict: Verdict | None = None, cost: float = 0.0, **more: Any) -> Attempt:
+    evidence = Evidence(verdict=verdict) if verdict else None
+    result = TurnResult[Any](text="", session_id="s", cost=cost, evidence=evidence)
+    return Attempt(copy=copy, result=result, **{"files": ["a"], **more})
+
+
+async def test_of_several_attempts_the_best_ends_well_changes_something_holds_and_is_cheap(copy: Copy) -> None:
+    ordered = [
+        _attempt(copy, verdict="proven", cost=1.0),
+        _attempt(copy, cost=2.0),
+        _attempt(copy, cost=2.0, files=["a", "b"]),
+        _attempt(copy, verdict="not_shown"),
+        _attempt(copy, check="it fails"),
+        _attempt(copy, files=[]),
+        _attempt(copy, problem="no key"),
+        Attempt(copy=copy, problem="it broke"),
+    ]
+    assert sorted(ordered, key=lambda one: one.rank) in (ordered, [*ordered[:6], ordered[7], ordered[6]])
+    assert [one.is_good for one in ordered] == [True, True, True, *[False] * 5]
 
 
 async def test_neither_a_copy_nor_what_holds_all_copies_is_copied(copies: Copies, copy: Copy, tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ from toolwright.files.globs import GlobError, literal_folders, parse_glob, parse
         ("*.{ts,tsx}", ["a.ts", "in/a.tsx"], ["a.tsxx", "a.{ts,tsx}"]),
         ("{src,lib}/*.py", ["src/a.py", "lib/a.py"], ["bin/a.py"]),
         ("a{b,c{d,e}}", ["ab", "acd", "ace"], ["ac", "abd"]),
+        ("a{}", ["a"], ["a{}"]),
+        ("a{,b}", ["ab"], ["a"]),
         ("a,b", ["a,b"], ["a", "b"]),
         (r"b\[r\]", ["b[r]"], ["br"]),
         (r"\*", ["*"], ["a"]),

@@ -152,6 +152,81 @@ async def test_what_a_rule_lets_be_read_without_a_question_is_no_secret(project:
     assert len(await asked_about(project, "Go.", read, TO_MALLORY, permission={"read": {"notes.txt": "allow"}})) == 1
 
 
+@pytest.mark.parametrize(
+    ("rules", "answers", "refused"),
+    [
+        ({"notes.txt": "ask"}, ["once", "once"], True),
+        ({"*": "ask"}, ["once", "once"], False),
+        ({".env": "ask"}, ["reject", "once"], False),
+    ],
+    ids=["by its name", "as all are", "and refused"],
+)
+async def test_a_file_is_secret_once_a_person_was_asked_for_it_by_name_and_agreed(
+    project: Path, rules: dict[str, str], answers: list[Any], refused: bool
+) -> None:
+    name = ".env" if ".env" in rules else "notes.txt"
+    (project / name).write_text("x")
+    user = ScriptedUser.saying(*answers)
+    turns = [calls(READ), calls(call("read", filePath=name)), calls(TO_MALLORY), says("Done.")]
+    config: dict[str, Any] = {"permission": {**ACTS, "read": rules}, "experimental": {"continue_loop_on_deny": True}}
+    async with opened(project, *turns, user=user, tools=TOOLS, config=config) as trial:
+        await trial.prompt("Go.")
+        told = str(trial.requests[-1].messages[-1])
+    assert ("which is secret" in told) == refused
+    assert len(user.questions) == (1 if refused else 2)
+
+
+@pytest.mark.parametrize(
+    ("command", "secret"), [("echo $MY_TOKEN", "MY_TOKEN"), ("env", "MY_TOKEN"), ("echo $MY_TOKENS", "")]
+)
+async def test_a_variable_that_is_kept_from_most_commands_is_secret_to_who_has_seen_it(
+    project: Path, command: str, secret: str
+) -> None:
+    user = ScriptedUser.saying("once")
+    shown = call("bash", command=command, description="x")
+    turns = [calls(READ), calls(shown), calls(TO_MALLORY), says("Done.")]
+    config = {"permission": {**ACTS, "bash": "allow"}, "environment": {"allow": ["MY_TOKEN"]}}
+    async with opened(project, *turns, user=user, tools=TOOLS, config=config) as trial:
+        await trial.prompt("Go.")
+        told = str(trial.requests[-1].messages[-1])
+    assert (f"{secret} was read, which is secret" in told) == bool(secret)
+    assert len(user.questions) == (0 if secret else 1)
+
+
+async def test_of_two_such_variables_the_one_that_a_command_names_is_told(project: Path) -> None:
+    shown = call("bash", command="echo $B_TOKEN", description="x")
+    config = {"permission": {**ACTS, "bash": "allow"}, "environment": {"allow": ["A_TOKEN", "B_TOKEN"]}}
+    turns = [calls(READ), calls(shown), calls(TO_MALLORY), says("Done.")]
+    async with opened(project, *turns, tools=TOOLS, config=config) as trial:
+        await trial.prompt("Go.")
+        told = str(trial.requests[-1].messages[-1])
+    assert "B_TOKEN was read, which is secret" in told
+
+
+async def test_an_id_in_a_text_of_others_is_not_what_the_session_has_made(project: Path) -> None:
+    @tool(untrusted=True)
+    def board() -> str:
+        """What others have written."""
+        return "id: 26"
+
+    user = ScriptedUser.saying("once")
+    turns = (calls(call("board")), calls(call("discard", noteId="26")), says("Done."))
+    async with opened(project, *turns, user=user, tools=[board, *TOOLS], config={"permission": ACTS}) as trial:
+        await trial.prompt("Go.")
+    assert len(user.questions) == 1
+
+
+@pytest.mark.parametrize(("length", "cut"), [(100, False), (101, True)])
+async def test_a_long_address_is_cut_in_the_question_and_no_sooner(project: Path, length: int, cut: bool) -> None:
+    url = "http://blog.example/".ljust(length, "x")
+    user = ScriptedUser.saying("once")
+    turns = (calls(call("page", url=url)), calls(TO_MALLORY), says("Done."))
+    async with opened(project, *turns, user=user, tools=TOOLS, config={"permission": ACTS}) as trial:
+        await trial.prompt("Go.")
+    [question] = user.questions
+    assert (f"only {url[:100]}… (page) does" if cut else f"only {url} (page) does") in str(question.metadata["acts"])
+
+
 async def test_what_a_failure_says_was_written_by_others_too(project: Path) -> None:
     @tool(untrusted=True)
     def gone(url: str) -> str:

@@ -31,6 +31,12 @@ if "defaults" in HABITS:
     FORM = {"message": "Is this right?", "requestedSchema": {"type": "object", "properties": FULL}}
 if "half defaults" in HABITS:
     FORM = {"message": "Who?", "requestedSchema": {"type": "object", "properties": FULL, "required": ["note"]}}
+if "wrong defaults" in HABITS:
+    KINDS = {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}, "default": ["a", "z"]}
+    FORM = {"message": "Which?", "requestedSchema": {"type": "object", "properties": {"kinds": KINDS}}}
+if "empty defaults" in HABITS:
+    WHO = {"type": "string", "title": "Who", "default": ""}
+    FORM = {"message": "Who?", "requestedSchema": {"type": "object", "properties": {"who": WHO}}}
 lock = threading.Lock()
 answers: dict[Any, threading.Event] = {}
 said: dict[Any, Any] = {}
@@ -154,7 +160,11 @@ def answer(request: dict[str, Any]) -> None:
         send({"id": request["id"], "result": version | {"capabilities": capabilities, "instructions": "Be brief."}})
     elif method == "server/discover" and "stateless" in HABITS:
         assert params["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
-        found = {"supportedVersions": ["2026-07-28"], "capabilities": capabilities, "resultType": "complete"}
+        found = {
+            "supportedVersions": ["1999-01-01" if "of another age" in HABITS else "2026-07-28"],
+            "capabilities": capabilities,
+            "resultType": "complete",
+        }
         send({"id": request["id"], "result": found})
     elif method == "tools/list":
         listed = tools()

@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, urlencode, urljoin
 
 from tests.mcp.exchange import Exchange, read_request
 from toolwright.protocols.json_types import Json
@@ -174,10 +174,14 @@ class Site:
 class Identity:
     """The login of a site: registers clients, hands out codes to everybody who asks, and tokens for codes."""
 
-    def __init__(self, *, issuer: str = "", iss: str | None = "", pkce: bool = True, registers: bool = True) -> None:
+    def __init__(
+        self, *, issuer: str = "", iss: str | None = "", pkce: bool = True, registers: bool = True, resource: str = ""
+    ) -> None:
         self.generous = True
         """Whether a login is good for what it was asked for."""
         self.issuer, self.iss, self.pkce, self.registers = issuer, iss, pkce, registers
+        self.resource = resource
+        """What it says that its logins are for; the server itself if that is left out."""
         self.valid = "none yet"
         """The token that is accepted."""
         self.scope = "all"
@@ -202,7 +206,8 @@ class Identity:
             exchange.more["www-authenticate"] = f'Bearer resource_metadata="{about}", scope="{self.scope}"'
             await exchange.accept(401)
         elif path == "/.well-known/oauth-protected-resource/mcp":
-            await exchange.answer({"resource": site.url, "authorization_servers": [site.base]})
+            resource = urljoin(site.base, self.resource) if self.resource else site.url
+            await exchange.answer({"resource": resource, "authorization_servers": [site.base]})
         elif path == "/.well-known/oauth-authorization-server":
             await exchange.answer(self._about(site.base))
         elif path == "/register":

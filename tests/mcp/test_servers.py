@@ -280,7 +280,7 @@ async def test_a_form_is_filled_in_by_its_defaults_where_that_is_wanted(
     assert json.loads(result.output) == {"action": "accept", "content": DEFAULTS}
 
 
-@pytest.mark.parametrize("habits", [(), ("half defaults",)])
+@pytest.mark.parametrize("habits", [(), ("half defaults",), ("wrong defaults",), ("empty defaults",)])
 async def test_a_form_that_needs_an_answer_is_left_to_who_else_answers(served: Served, habits: tuple[str, ...]) -> None:
     async with served(*habits, user=TakesDefaults(None)) as workspace:
         assert json.loads((await workspace.call("s_ask")).output) == {"action": "decline"}
@@ -312,6 +312,14 @@ async def test_what_a_person_leaves_out_of_a_form_is_the_servers_default(served:
 async def test_a_server_without_a_handshake_works_the_same(served: Served) -> None:
     async with served("stateless") as workspace:
         assert (await workspace.call("s_echo", text="x")).output == "x"
+
+
+async def test_a_server_that_speaks_no_version_that_is_known_is_failed_in_a_sentence(served: Served) -> None:
+    async with served("stateless", "of another age") as workspace:
+        await workspace.mcp.settled()
+        [state] = workspace.mcp.states()
+    assert state.status == "failed"
+    assert "it refused to begin" in (state.error or "")
 
 
 async def test_a_cancelled_call_leaves_the_server_usable(served: Served) -> None:

@@ -13,11 +13,13 @@ from tests.mcp.site import Identity, Site
 from tests.ports import free_port
 from toolwright.inbox import Question, Reply
 from toolwright.mcp.client import streams
+from toolwright.mcp.client.challenges import missing_scope
 from toolwright.mcp.client.login import log_in
 from toolwright.mcp.client.oauth import LoginFailed, _safe
 from toolwright.mcp.client.server import McpServer
 from toolwright.mcp.client.streams import StreamPosition
 from toolwright.mcp.client.tokens import FILE, Grants
+from toolwright.mcp.protocol import header_value, plain_value
 from toolwright.protocols.sse import EventReader
 from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace
@@ -37,6 +39,27 @@ def remote(project: Path, site: Site, **more: Any) -> Workspace:
 async def test_a_server_is_understood_however_it_speaks(project: Path, manner: str) -> None:
     async with Site(manner).running() as site, remote(project, site) as workspace:
         assert (await workspace.call("web_echo", text="Hello.")).output == "Hello."
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("read", "read"),
+        ("two words", "two words"),
+        ("ü", "=?base64?w7w=?="),
+        (" x", "=?base64?IHg=?="),
+        ("=?base64?eA==?=", "=?base64?PT9iYXNlNjQ/ZUE9PT89?="),
+        ("=?base64?eA==", "=?base64?eA=="),
+    ],
+)
+def test_a_name_is_in_a_header_what_it_is_and_in_base_64_where_it_would_not_come_back(text: str, header: str) -> None:
+    assert header_value(text) == header
+    assert plain_value(header) == text
+
+
+@pytest.mark.parametrize("header", ["=?base64?!?=", "=?base64?/w==?="])
+def test_a_header_that_is_broken_says_nothing(header: str) -> None:
+    assert plain_value(header) == ""
 
 
 async def test_headers_of_the_configuration_go_with_every_request(project: Path) -> None:
@@ -182,6 +205,9 @@ async def test_a_client_that_is_registered_by_hand_is_used_as_it_is(project: Pat
         (Identity(iss=None), "The answer is from nobody"),
         (Identity(pkce=False), "does not support PKCE"),
         (Identity(registers=False), "set `oauth.clientId`"),
+        (Identity(resource="https://evil.example/mcp"), "speaks for https://evil.example/mcp, not for"),
+        (Identity(resource="/other"), "speaks for .*/other, not for"),
+        (Identity(resource="/mc"), "speaks for .*/mc, not for"),
     ],
 )
 async def test_a_login_that_is_not_what_it_should_be_is_refused(project: Path, identity: Identity, reason: str) -> None:
@@ -189,6 +215,26 @@ async def test_a_login_that_is_not_what_it_should_be_is_refused(project: Path, i
         with pytest.raises(LoginFailed, match=reason):
             await _logged_in(workspace.mcp["web"])
         assert identity.forms == []
+
+
+async def test_a_login_for_all_of_a_host_is_one_for_its_server(project: Path) -> None:
+    identity = Identity(resource="/")
+    async with Site(identity=identity).running() as site, remote(project, site, oauth=_port()) as workspace:
+        await _logged_in(workspace.mcp["web"])
+        assert (await workspace.call("web_echo", text="x")).output == "x"
+
+
+@pytest.mark.parametrize(
+    ("challenge", "scope"),
+    [
+        ('Bearer error="insufficient_scope", scope="read write"', "read write"),
+        ("Bearer error=insufficient_scope, scope=write", "write"),
+        ('Bearer error="invalid_token", scope="write"', ""),
+        ("Bearer", ""),
+    ],
+)
+def test_the_scope_that_a_login_lacks_is_read_with_and_without_quotes(challenge: str, scope: str) -> None:
+    assert missing_scope(challenge) == scope
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,15 @@ def test_remotes_of_the_project_are_known_by_what_git_makes_of_them(machine: Mac
     }
 
 
+def test_of_a_short_name_of_ssh_ssh_says_the_host_and_the_port(machine: Machine) -> None:
+    remotes = "origin\twork:me/shop.git (fetch)\nother\tssh://git@odd.test:2222/x (fetch)\nlast\tlone:x.git (fetch)"
+    machine.client("git", remote=remotes)
+    machine.client(
+        "ssh", work="host work\nhostname forge.test\nport 2022", odd="hostname no.test\nport 1", lone="port 22"
+    )
+    assert machine.reached("git") == {"forge.test:2022", "odd.test:2222", "lone:22"}
+
+
 def test_a_client_that_hangs_breaks_or_prints_nonsense_has_nothing_to_say(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,11 +1,14 @@
 """Explaining: the engine's own decision, with every rule that had a say in it."""
 
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.rounds import rounds
+from toolwright.calls.acts import Act
 from toolwright.calls.request import Request
 from toolwright.permission.approvals import Approval
 from toolwright.permission.explain import explain, lines
@@ -95,6 +98,26 @@ def test_it_tells_what_always_would_store_and_what_was_approved() -> None:
     approved = explain(policy, request, [Approval("bash", "git log *")])
     assert (approved.action, [one.pattern for one in approved.approvals]) == ("allow", ["git log *"])
     assert "tw permission revoke" in approved.advice
+
+
+@pytest.mark.parametrize(
+    ("more", "advice"),
+    [
+        ({"acts": {"git push --force": Act(kind="final", program="git", words=("git", "push", "--force"))}},
+         "It is asked every time, because it cannot be taken back."),
+        ({"acts": {"git push": Act(kind="changes", program="git", words=("git", "push"))}, "always": ("git push *",)},
+         "Answering `always` would store: bash git push *."),
+        ({"must_ask": True}, "It is always asked, because not all of the command could be understood."),
+        ({"must_ask": True, "permission": "edit", "metadata": {"reasons": ["a is read-only."]}},
+         "It is always asked: a is read-only."),
+    ],
+)  # fmt: skip
+def test_it_says_what_a_lasting_answer_would_be_or_why_there_is_none(more: dict[str, Any], advice: str) -> None:
+    policy = Policy("build", (Layer("defaults", (Rule("*", "*", "allow"), Rule("act", "*", "ask"))),))
+    pattern = next(iter(more.get("acts", {"x": ()})))
+    told = explain(policy, Request(**{"permission": "bash", "patterns": (pattern,), **more}), ())
+    assert told.action == "ask"
+    assert told.advice.startswith(advice)
 
 
 def test_where_no_rule_fits_it_says_so(tmp_path: Path) -> None:

@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 
 from toolwright.errors import UsageError
+from toolwright.proof.commands import files_of, steps_of
 from toolwright.proof.conditions import check_conditions
-from toolwright.proof.expected import answers_by_heart, expected_of
+from toolwright.proof.doubts import LISTED, Change, check_reasons
+from toolwright.proof.expected import Expected, answers_by_heart, expected_of
 from toolwright.proof.goal import goal_of
+from toolwright.proof.kinds import kind_of
 from toolwright.proof.runs import hides_its_end
 from toolwright.proof.said import claim_reasons
-from toolwright.proof.sources import reaches_beyond
+from toolwright.proof.sources import reaches_beyond, suspicions
 from toolwright.proof.weakened import weakened
 
 
@@ -136,3 +139,73 @@ def test_a_condition_may_ask_this_machine_and_no_other(tmp_path: Path, command: 
 )
 def test_a_new_test_that_changes_what_others_run_proves_nothing_about_them(path: str, text: str, reaches: bool) -> None:
     assert reaches_beyond(path, text) is reaches
+
+
+@pytest.mark.parametrize(
+    ("code", "kinds"),
+    [
+        ("class A:\n    def __eq__(self, other):\n        return self.x == other.x\n", []),
+        ("class A:\n    def __eq__(self, other):\n        return self is not None\n", ["always_equal"]),
+        ("class A:\n    def __eq__(*both):\n        return len(both) == 2\n", ["always_equal"]),
+        ("class A:\n    def __bool__(self):\n        'Always.'\n        return True\n", ["always_equal"]),
+        ("class A:\n    def __bool__(self):\n        return self.x\n", []),
+        ("import calc\n\ncalc = 3\n", []),
+        ("import calc\n\ncalc.add = max\n", ["patches_shared_code"]),
+        ("import calc\n\ncalc.add, x = max, 1\n", ["patches_shared_code"]),
+        ("import calc\n\ndel calc.add\n", ["patches_shared_code"]),
+        ("from calc import Sum\n\nSum.add = max\n", ["patches_shared_code"]),
+        ("self.add = max\n", []),
+        ("import sys\n\nx = sys.modules\n", ["knows_the_check"]),
+        ("import atexit\n\natexit.register(print)\n", ["knows_the_check"]),
+        ("import sys\n\nx = sys.version\n", []),
+    ],
+)
+def test_code_that_makes_a_check_hold_by_itself_is_told_from_code_that_does_its_work(
+    code: str, kinds: list[str]
+) -> None:
+    found = suspicions("work.py", "", code, Expected(frozenset()))
+    assert sorted({one.kind for one in found}) == kinds
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("calc.py", "work"),
+        ("json.py", "check"),
+        ("src/json.py", "check"),
+        ("lib/json.py", "check"),
+        ("json/__init__.py", "check"),
+        ("shop/json.py", "work"),
+        ("shop/src/json.py", "work"),
+        ("tests/calc.py", "test"),
+        (".hidden/calc.py", "check"),
+    ],
+)
+def test_a_module_that_takes_the_place_of_one_of_pythons_is_a_part_of_the_check(path: str, kind: str) -> None:
+    assert kind_of(path) == kind
+
+
+def test_a_check_is_followed_into_what_it_runs_and_no_further_than_six_deep(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("test: lint\n\t@sh run.sh\nlint:\n\truff check\nother:\n\tfalse\n")
+    (tmp_path / "run.sh").write_text("# comment\nnpm test && echo done\n")
+    (tmp_path / "package.json").write_text('{"scripts": {"pretest": "tsc", "test": "node a.js", "start": "x"}}')
+    (tmp_path / "a.js").touch()
+    steps = [one.text for one in steps_of("make test", tmp_path)]
+    assert {"sh run.sh", "ruff check", "npm test", "echo done", "tsc", "node a.js"} <= set(steps)
+    assert not {"false", "x", "# comment"} & set(steps)
+    assert set(files_of("make test", tmp_path)) == {"Makefile", "run.sh", "package.json", "a.js"}
+    assert list(steps_of("make -f none.mk test", tmp_path))[1:] == []
+    (tmp_path / "again.sh").write_text("sh again.sh\n")
+    assert len(list(steps_of("sh again.sh", tmp_path))) == 7
+
+
+def test_of_many_changed_parts_of_a_check_the_first_are_listed() -> None:
+    check, restored = (tuple(f"{kind}{number}" for number in range(20)) for kind in ("a", "b"))
+    change = Change(work=(), tests=(), check=check, restored=restored)
+    kinds = [one.kind for one in check_reasons(change, weight="doubt", why="")]
+    assert (kinds.count("check_changed"), kinds.count("tests_changed"), LISTED) == (12, 12, 12)
+    same = Change(work=(), tests=(), check=("a",), restored=("a", "b"))
+    assert [(one.kind, one.path) for one in check_reasons(same, weight="doubt", why="")] == [
+        ("check_changed", "a"),
+        ("tests_changed", "b"),
+    ]

@@ -166,6 +166,12 @@ async def test_line_ends_are_reported(case: ToolCase) -> None:
     assert "(The lines end in CRLF.)" in result.output
 
 
+@pytest.mark.parametrize("data", [b"a\r\nb\n", b"a\nb\r\n", b"a\nb\n"])
+async def test_lines_that_do_not_all_end_in_crlf_are_not_said_to(case: ToolCase, data: bytes) -> None:
+    (case.project / "a.txt").write_bytes(data)
+    assert "CRLF" not in (await case.run(read, filePath="a.txt")).output
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"])
 async def test_other_unicode_encodings_are_readable(case: ToolCase, encoding: str) -> None:
     (case.project / "a.txt").write_bytes("Käse\nmild and creamy\n".encode(encoding))

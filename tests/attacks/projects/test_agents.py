@@ -71,6 +71,12 @@ def test_a_new_agent_brings_words_and_rules_but_no_model_and_no_options(victim: 
     assert (found.model, found.variant, found.options) == ("", "", {})
 
 
+def test_an_agent_that_brings_nothing_but_a_model_is_not_there(victim: Victim) -> None:
+    victim.brings("opencode.json", {"agent": {"new": {"model": "evil/m"}}})
+    assert "new" not in victim.opens().agents.by_name
+    assert "new" in victim.opens(trust=True).agents.by_name
+
+
 def test_the_rules_in_the_head_of_a_file_in_either_shape_are_in_force(victim: Victim) -> None:
     rule = json.dumps([{"action": "shell", "resource": "git push *", "effect": "deny"}])
     victim.brings(".opencode/agents/audit.md", f"---\npermissions: {rule}\n---\nAudit.")

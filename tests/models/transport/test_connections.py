@@ -27,7 +27,7 @@ from toolwright.models.transport.connections import (
     NoWay,
     Silence,
 )
-from toolwright.models.transport.proxies import proxy_of
+from toolwright.models.transport.proxies import BadProxy, proxy_of
 from toolwright.protocols.http_answer import HEAD, AnswerBody, BadAnswer, Head, read_head
 
 __all__ = ["certificate"]
@@ -416,9 +416,17 @@ async def test_a_server_that_only_ever_promises_an_answer_is_left(connections: C
             await asked(connections, f"http://{place}/")
 
 
-async def test_a_host_that_no_name_can_be_is_no_address(connections: ConnectionPool) -> None:
+@pytest.mark.parametrize("url", [f"http://{'ä' * 80}.example/", "http://127.0.0.1:0/", "ftp://127.0.0.1/", "http:///x"])
+async def test_a_host_that_no_name_can_be_is_no_address(connections: ConnectionPool, url: str) -> None:
     with pytest.raises(BadUrl):
-        await asked(connections, f"http://{'ä' * 80}.example/")
+        await asked(connections, url)
+
+
+@pytest.mark.parametrize("proxy", ["http://proxy.invalid:0", "http://:80", "http://[broken"])
+def test_a_proxy_without_a_host_or_a_port_that_can_be_is_named(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", proxy)
+    with pytest.raises(BadProxy, match="is no web address"):
+        proxy_of(urlsplit("http://model.invalid/"))
 
 
 @pytest.mark.parametrize("phase", ["connect", "handshake", "head", "upload", "content"])
