@@ -47,6 +47,8 @@ shell.state.state           ALTERNATIVES         16           values of a variab
 shell.requests.matching     MOST                 1000         files of a wildcard that are judged one by one
 shell.analysis.scripts      FILES                8            scripts in scripts that are read
 shell.programs.transfers    MOST                 256          names that a copy makes
+tools.commands.held_changes FEW                  3            questions of one command before all in a folder is offered
+network.published           MOST                 32           servers of one session that are led outside
 process.running.scope       PROCESSES            4096         a command cannot fill the machine with processes
 process.running.scope       MEMORY               0.75         nor take all of its memory
 process.jobs.jobs           RUNNING              16           commands in the background at a time
@@ -62,11 +64,16 @@ session.turns.compaction    MOST_IN_A_ROW        3            a conversation tha
 session.turns.instructions  MOST_FILES           50           files that one pattern of the settings may bring
 session.turns.instructions  MOST_ENTRIES         100          entries of `instructions` that are looked at
 session.turns.title         LONGEST              100          a longer title is cut
+session.storage.bundle      FORMAT               1            other programs read what is exported
+session.turns.loops         MOST                 8            loops of a session at once
+session.typed_answer        RETRIES              1            how often an answer that does not fit is asked for again
+session.turns.compaction    OUTPUT_RESERVE       32_000       tokens kept free for a reply whose limit nobody knows
 session.storage.on_disk     VERSION              2            an older program must not open a newer database
 session.storage.writer      PATIENCE             8.0          seconds to wait for another process that writes
+models.logins.openrouter    PORT                 3000         OpenRouter sends a browser back to no other port
 models.transport.endpoint   SILENCE              300.0        a provider that says nothing for so long is given up
 models.transport.endpoint   SHORTEST_KEY         6            a shorter key would mask half of an error's text
-models.transport.connections CONNECT              30.0         seconds to reach a provider
+models.transport.connections CONNECT             30.0         seconds to reach a provider
 models.transport.fallback   PATIENCE             2            failures before the next model takes over
 models.transport.fallback   AWAY                 300.0        seconds until the first is tried again
 models.formats.wire         LEAST_ROOM           256          tokens left for an answer
@@ -129,6 +136,20 @@ web.pages                   KEPT_FOR             900.0        seconds that a pag
 web.shown                   PDF_PAGES            200          pages of a PDF that are shown
 web.exchange                CONNECT              5.0          seconds for one address before the next is tried
 permission.slips            SHORTEST             4            a shorter name that differs is another name
+copies.attempts             MOST                 16           attempts at one prompt
+copies.merging              MOST_CHECKS          24           runs of a check that look for the guilty file
+copies.referee              SECONDS              600.0        a check that runs longer fails
+copies.life                 SECONDS              600.0        as does a command of `setup`
+copies.duplicate            _CLONE               0x4004_9409  the kernel's number
+app.runs                    KEPT                 200          runs in the background that are remembered
+server.own_runs             IDLE                 600.0        seconds after which a server that nobody uses ends
+server.terminals            MOST                 32           terminals at a time
+files.journal               FOLDERS_KEPT         7            days that a folder is kept which undo took away
+flows.naming                LONG_ID              6            characters from which a number in a prompt names a thing
+proof.doubts                LISTED               12           parts of a check that are listed one by one
+cli.commands.hook_command   BLOCK                2            the exit code that blocks a call
+cli.commands.merge_command  NOT_WHOLE            1            the exit code that scripts ask for
+tui.terminal                STOPPED              4            the exit code of what was told to end
 cli.commands.gc_command     DAYS                 90           days that a session is kept which nobody goes back to
 cli.run.input               MOST                 10_000_000   more on standard input is refused
 cli.commands.session_command MOST_IMPORTED        500_000_000  characters of a session that is imported
