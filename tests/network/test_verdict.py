@@ -1,13 +1,15 @@
 """What rules and the user's own clients make of a destination, before anybody is asked."""
 
+import struct
 from collections.abc import Mapping
+from ipaddress import IPv4Address
 
 import pytest
 
 from toolwright.agents import Agent, RuledAgent
 from toolwright.network.destination import EVERY_DESTINATION, Destination
 from toolwright.network.known import KnownDestination, Level
-from toolwright.network.names import MOST, GivenAddresses
+from toolwright.network.names import MOST, GivenAddresses, NameQuestion
 from toolwright.network.proxying import Malformed, _authority
 from toolwright.network.verdict import (
     MOST_PORTS,
@@ -113,6 +115,50 @@ def test_a_name_keeps_its_address_while_it_is_among_those_that_were_given_one() 
     given.address_of("one-more.test")
     assert given.name_at(str(first)) == ""
     assert given.address_of("shop.test") != first
+
+
+def asked(*labels: str, flags: int = 0x0100, count: int = 1, family: int = 1, kind: int = 1) -> bytes:
+    """The datagram of a program that asks for a name."""
+    name = b"".join(len(label).to_bytes(1, "big") + label.encode() for label in labels)
+    return struct.pack(">HHHHHH", 7, flags, count, 0, 0, 0) + name + b"\0" + struct.pack(">HH", kind, family)
+
+
+LONG = ("a" * 63, "b" * 63, "c" * 63)
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (asked("Shop", "Test"), "shop.test"),
+        (asked("_srv", "a-b", "test"), "_srv.a-b.test"),
+        (asked(*LONG, "d" * 61), ".".join([*LONG, "d" * 61])),
+        (asked(*LONG, "d" * 62), None),
+        (asked(), None),
+        (asked("-a", "test"), None),
+        (asked("a", flags=0x8180), None),
+        (asked("a", count=2), None),
+        (asked("a", family=3), None),
+        (asked("a")[:-1], None),
+        (asked("a")[:13], None),
+        (b"", None),
+    ],
+)
+def test_one_question_about_a_name_that_a_host_can_have_is_understood(data: bytes, name: str | None) -> None:
+    question = NameQuestion.read(data)
+    assert (question and question.name) == name
+
+
+def test_a_question_is_answered_by_an_address_by_none_or_by_there_being_no_such_name() -> None:
+    question = NameQuestion.read(asked("shop", "test"))
+    other = NameQuestion.read(asked("shop", "test", kind=28))
+    assert question is not None
+    assert other is not None
+    assert (question.wants_address, other.wants_address) == (True, False)
+    told = question.answer(IPv4Address("198.18.0.1"))
+    assert struct.unpack(">HHHH", told[:8]) == (7, 0x8180, 1, 1)
+    assert told.endswith(bytes([0, 4, 198, 18, 0, 1]))
+    assert struct.unpack(">HHHH", question.answer(None)[:8]) == (7, 0x8180, 1, 0)
+    assert struct.unpack(">HHHH", question.answer(None, exists=False)[:8]) == (7, 0x8183, 1, 0)
 
 
 @pytest.mark.parametrize(
