@@ -33,6 +33,23 @@ def test_a_damaged_content_is_not_given_out(tmp_path: Path) -> None:
     assert images.get(digest) is None
 
 
+def test_only_contents_that_are_named_and_those_they_lead_back_from_are_kept(tmp_path: Path) -> None:
+    images = Images(tmp_path)
+    old, new = b"a" * LARGE, b"a" * LARGE + b"b"
+    hashes = digest_of(old), digest_of(new)
+    images.keep_change(old, new, hashes)
+    images.keep(new, hashes[1])
+    other = images.keep(b"other")
+    (tmp_path / other[:2] / f"{other[2:]}.new").write_bytes(b"half written")
+    images.keep_only([hashes[0], None])
+    assert images.get(hashes[0]) == old
+    assert images.get(other) is None
+    images.keep_only([hashes[1]])
+    assert (images.get(hashes[0]), images.get(hashes[1])) == (None, new)
+    images.keep_only([])
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
 PIECES = st.binary(max_size=12)
 
 

@@ -251,6 +251,19 @@ async def test_a_redirect_is_told_and_not_followed(server: Server) -> None:
     assert (error.kind, error.retryable, len(server.seen)) == ("bad_request", False, 1)
 
 
+@pytest.mark.parametrize("status", [300, 304])
+async def test_an_answer_that_leads_on_to_nowhere_points_at_the_address(server: Server, status: int) -> None:
+    server.answer(refused(status, "no"))
+    error = await error_of(CHAT.model(server))
+    assert f"text/plain ({status}) in place of a stream of events" in str(error)
+
+
+@pytest.mark.parametrize(("status", "told"), [(399, "(399) to http"), (400, "answered with an error (400)")])
+async def test_only_an_answer_that_leads_on_has_a_place_that_is_told(server: Server, status: int, told: str) -> None:
+    server.answer(refused(status, "no", location="https://other.example/"))
+    assert told in str(await error_of(CHAT.model(server)))
+
+
 async def test_an_answer_in_a_form_nobody_asked_for_is_not_tried_again(server: Server) -> None:
     server.answer(refused(200, "", content_encoding="br"))
     error = await error_of(CHAT.model(server))

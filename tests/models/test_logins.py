@@ -109,6 +109,14 @@ async def test_a_login_that_comes_to_nothing_says_why(server: Server, answer: di
         await log_in_to_github(server, says(answer))
 
 
+@pytest.mark.parametrize("missing", ["device_code", "user_code"])
+async def test_an_answer_in_which_a_code_is_missing_is_told(server: Server, missing: str) -> None:
+    server.answer(says({name: value for name, value in CODE.items() if name != missing}))
+    env = {device.COPILOT_CLIENT: "Iv1.mine", device.GITHUB: origin(server)}
+    with pytest.raises(ProviderLoginFailed, match="it answered 200"):
+        await device.log_in(device.service_of("github-copilot", env), lambda _: None)
+
+
 async def test_a_person_logs_in_to_azure_and_the_token_is_renewed(server: Server, file: AuthFile) -> None:
     async with serving() as identity:
         pending = says({"error": "authorization_pending", "error_description": "AADSTS70016: pending"}, 400)

@@ -106,7 +106,16 @@ async def test_the_text_of_some_pages(case: ToolCase) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pages", "kind"), [("0", "schema"), ("3-1", "schema"), ("x", "schema"), ("-2", "schema"), ("4", "not_found")]
+    ("pages", "kind"),
+    [
+        ("0", "schema"),
+        ("3-1", "schema"),
+        ("x", "schema"),
+        ("-2", "schema"),
+        ("4", "not_found"),
+        ("1234567890", "schema"),
+        ("123456789", "not_found"),
+    ],
 )
 async def test_pages_that_are_not_there(case: ToolCase, pages: str, kind: str) -> None:
     pytest.importorskip("pypdfium2")
