@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from toolwright.errors import UsageError
+from toolwright.proof.claims import claims_of
 from toolwright.proof.commands import files_of, steps_of
 from toolwright.proof.conditions import check_conditions
 from toolwright.proof.doubts import LISTED, Change, check_reasons
@@ -209,3 +210,24 @@ def test_of_many_changed_parts_of_a_check_the_first_are_listed() -> None:
         ("check_changed", "a"),
         ("tests_changed", "b"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("message", "claims"),
+    [
+        ("All tests pass.", [("tests_pass", "")]),
+        ("The tests do not pass.", []),
+        ("Once the build is fixed, all tests pass.", []),
+        ("12 of 14 tests passed.", [("count", "12"), ("tests_pass", "")]),
+        ("It is 3/4 and they pass.", [("count", "3")]),
+        ("I ran `make check`.", [("ran", "make check")]),
+        ("I fixed `src/a.py`.", [("changed", "src/a.py")]),
+        ("I would change a.py.", []),
+        ("I changed a.py; all tests pass.", [("changed", "a.py"), ("tests_pass", "")]),
+        ("```\nAll tests pass.\n```", []),
+        ("Done.", []),
+        ("", []),
+    ],
+)
+def test_a_message_claims_what_it_says_has_been_done(message: str, claims: list[tuple[str, str]]) -> None:
+    assert [(one.said, one.value) for one in claims_of(message)] == claims
