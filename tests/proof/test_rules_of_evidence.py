@@ -13,7 +13,7 @@ from toolwright.proof.doubts import LISTED, Change, check_reasons
 from toolwright.proof.expected import Expected, answers_by_heart, expected_of
 from toolwright.proof.goal import goal_of
 from toolwright.proof.kinds import kind_of
-from toolwright.proof.runs import hides_its_end
+from toolwright.proof.runs import counts_of, hides_its_end, is_narrowed, is_test_run
 from toolwright.proof.said import claim_reasons
 from toolwright.proof.sources import reaches_beyond, suspicions
 from toolwright.proof.weakened import weakened
@@ -231,3 +231,41 @@ def test_of_many_changed_parts_of_a_check_the_first_are_listed() -> None:
 )
 def test_a_message_claims_what_it_says_has_been_done(message: str, claims: list[tuple[str, str]]) -> None:
     assert [(one.said, one.value) for one in claims_of(message)] == claims
+
+
+@pytest.mark.parametrize(
+    ("output", "counted"),
+    [
+        ("==== 3 passed, 1 failed, 2 skipped in 0.1s ====", (3, 1, 2)),
+        ("==== 2 failed in 0.1s ====", (0, 2, 0)),
+        ("1 passed in a\n4 passed in b", (5, 0, 0)),
+        ("Ran 5 tests in 0.1s\n\nFAILED (failures=1, errors=1, skipped=1)", (2, 2, 1)),
+        ("Ran 2 tests in 0.1s\n\nOK", (2, 0, 0)),
+        ("# tests 3\n# pass 2\n# fail 1\n# skipped 1", (2, 1, 1)),
+        ("  4 passing (3ms)\n  1 failing\n  2 pending", (4, 1, 2)),
+        ("no tests ran in 0.01s", (0, 0, 0)),
+        ("all is well", None),
+        ("v1.3 passed on", None),
+    ],
+)
+def test_tests_are_counted_as_their_runner_tells_of_them(output: str, counted: tuple[int, int, int] | None) -> None:
+    counts = counts_of(output)
+    assert (counts and (counts.passed, counts.failed, counts.skipped)) == counted
+    assert counts is None or counts.ran == counts.passed + counts.failed
+
+
+@pytest.mark.parametrize(
+    ("command", "runs", "narrowed"),
+    [
+        ("pytest", True, False),
+        ("CI=1 timeout 60 python -m pytest -k one", True, True),
+        ("cd app && make check", True, False),
+        ("npm run test", True, False),
+        ("go test -run One ./...", True, True),
+        ("pytest tests/test_a.py::test_one", True, True),
+        ("echo pytest", False, False),
+        ("ruff check", False, False),
+    ],
+)
+def test_a_run_of_tests_is_known_by_its_command_and_so_is_a_selection(command: str, runs: bool, narrowed: bool) -> None:
+    assert (is_test_run(command), is_narrowed(command)) == (runs, narrowed)
