@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from toolwright.calls.acts import Act
+from toolwright.calls.acts import Act, spells
 from toolwright.definition import tool
 from toolwright.flows.naming import Named, OwnRecords, act_of_call, host_of, ids_in, says, strings
 
@@ -146,3 +146,27 @@ def test_the_users_own_records_say_what_a_thing_or_an_address_is_called() -> Non
 )
 def test_the_ids_in_a_result_are_those_that_are_called_so(output: str, ids: list[str]) -> None:
     assert ids_in(output) == ids
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "spelled"),
+    [
+        ("https://a.example/*", "a.example", True),
+        ("curl A.example *", "a.example", True),
+        ("xa.example", "a.example", False),
+        ("b.a.example", "a.example", False),
+        ("a.example.org", "a.example", False),
+        ("a.example-x", "a.example", False),
+        ("*.a.example", "b.a.example", True),
+        ("*.a.example", "ba.example", False),
+        ("*.example", "a.example", False),
+        ("*", "a.example", False),
+    ],
+)
+def test_a_pattern_spells_a_host_by_its_whole_name_or_by_one_that_it_is_below(
+    pattern: str, name: str, spelled: bool
+) -> None:
+    assert spells(pattern, name) is spelled
+    asked = act(to=(name,), unnamed="nobody has named it")
+    assert asked.is_meant_by(pattern) is spelled
+    assert act(to=(name,)).is_meant_by(pattern)
