@@ -243,3 +243,54 @@ def test_of_reasons_that_are_as_strict_the_first_is_named() -> None:
     policy = Policy("build", (Layer("user", rules("edit a: deny", "edit b: deny")),))
     judgement = judged(policy, Request(permission="edit", patterns=("b", "a")), ())
     assert (judgement.pattern, judgement.action) == ("b", "deny")
+
+
+def under(*callers: str, own: tuple[str, ...] = (), layer: LayerName = "user") -> Policy:
+    """A policy with rules of its own, under that of a caller."""
+    return Policy("general", (Layer(layer, rules(*own)),)).under(Policy("build", (Layer(layer, rules(*callers)),)))
+
+
+@pytest.mark.parametrize(
+    ("policy", "hidden"),
+    [
+        (under("bash *: deny", own=("bash *: allow",)), True),
+        (under("bash *: allow", own=("bash *: deny",)), True),
+        (under("bash *: allow", own=("bash *: allow",)), False),
+        (under("bash rm *: deny", own=("bash *: allow",)), False),
+        (under("bash *: deny", "bash ls: allow", own=("bash *: allow",)), False),
+        (under("bash *: deny", own=("bash *: allow",), layer="session"), False),
+        (under("edit *: deny"), False),
+    ],
+)
+def test_a_tool_that_somebody_above_forbids_outright_is_not_offered_below(policy: Policy, hidden: bool) -> None:
+    assert policy.hides("bash") is hidden
+    assert policy.hides("bash") is hidden, "also when it is remembered"
+
+
+def test_what_callers_say_of_a_permission_comes_before_ones_own_rules() -> None:
+    policy = under("bash a: ask", "* b: deny", own=("bash c: ask", "edit d: ask"))
+    assert policy.about("bash") == (("bash", "a", "ask"), ("*", "b", "deny"), ("bash", "c", "ask"))
+    assert policy.asked_by_user("bash") == ("a", "c")
+    assert under("bash a: ask", own=("bash b: ask",), layer="defaults").asked_by_user("bash") == ()
+
+
+@pytest.mark.parametrize(
+    ("callers", "own", "restricted"),
+    [
+        ("bash *: allow", "bash a: ask", True),
+        ("bash a: deny", "bash *: allow", True),
+        ("bash *: allow", "bash *: allow", False),
+        ("edit *: deny", "bash *: allow", False),
+    ],
+)
+def test_any_rule_that_forbids_or_asks_restricts_whoever_has_written_it(
+    callers: str, own: str, restricted: bool
+) -> None:
+    assert under(callers, own=(own,)).restricts("bash") is restricted
+
+
+def test_what_other_programs_run_later_is_known_from_the_caller_too() -> None:
+    assert under("edit .envrc: ask", layer="run later").runs_later("edit", ".envrc")
+    assert under(own=("edit .envrc: ask",), layer="run later").runs_later("edit", ".envrc")
+    assert not under("edit .envrc: ask", layer="run later").runs_later("edit", "a.py")
+    assert not under("edit .envrc: ask").runs_later("edit", ".envrc")
