@@ -6,6 +6,7 @@ import pytest
 
 from tests.app.doors import Door, Place, every_door
 from toolwright.app.desk import Desk
+from toolwright.app.models import readiness, ready_models
 from toolwright.app.outcome import AtScreen, Pick
 from toolwright.app.project import LocalProject
 from toolwright.app.who_answers import account, connect
@@ -76,3 +77,21 @@ async def test_a_provider_is_connected_by_its_key_by_a_login_or_as_another_accou
         assert await connect(desk, "openai@work") == AtScreen(act="connect", text="openai@work")
         with pytest.raises(UsageError, match="no provider 'nobody@work'"):
             await connect(desk, "nobody@work")
+
+
+async def test_access_to_a_provider_comes_from_the_settings_a_variable_or_what_was_stored(project: Path) -> None:
+    acme = {"options": {"baseURL": "http://127.0.0.1:9/v1", "apiKey": "k"}, "models": {"m": {}}}
+    config = {"provider": {"acme": acme, "mistral": {}}}
+    async with make_workspace(project, config=config, environment={"OPENAI_API_KEY": "k"}) as workspace:
+        known = {one.id: one for one in workspace.connections.catalog.providers()}
+
+        def ready(name: str) -> tuple[bool, str]:
+            return readiness(workspace, known[name])
+
+        assert ready("acme") == (True, "config")
+        assert ready("openai") == (True, "env")
+        assert ready("anthropic") == (False, "custom")
+        assert not [name for name in ready_models(workspace) if name.startswith("anthropic/")]
+        await LocalProject(workspace).store_key("anthropic", "a-key")
+        assert ready("anthropic") == (True, "api")
+        assert [name for name in ready_models(workspace) if name.startswith("anthropic/")]
