@@ -273,6 +273,19 @@ async def test_it_outlives_compaction_and_the_process(project: Path, turns: list
     assert [one.metadata["acts"] for one in user.questions] == [[f"changes what no undo reaches; {TOLD}"]]
 
 
+async def test_what_a_tool_has_brought_that_is_not_there_any_more_is_a_text_of_others(project: Path) -> None:
+    config = {"permission": ACTS}
+    async with opened(project, calls(call("note", title="x")), says("Done."), tools=TOOLS, config=config) as trial:
+        await trial.prompt("Go.")
+        session_id = trial.session.id
+    user = ScriptedUser.saying("once")
+    model = ScriptedModel(calls(TO_MALLORY), says("Done."))
+    again = make_workspace(project, model=model, user=user, tools=[send], config=config, keep=True)
+    async with again as workspace, workspace.session(id=session_id) as session:
+        await session.prompt("Go on.")
+    assert len(user.questions) == 1
+
+
 async def test_files_of_a_project_that_is_not_trusted_are_texts_of_others(project: Path) -> None:
     for trust, asked in ((True, 0), (False, 1)):
         user = ScriptedUser.saying("once")

@@ -110,8 +110,11 @@ def _try(mutant: Mutant, lines: Lines, copies: SimpleQueue[Path]) -> str:
             place.write_bytes(mutant.apply(original))
             verdict, failed = _run(copy, tests)
             place.write_bytes(original)
-            if not failed or _run(copy, [failed])[0] == "survived":
+            # What fails or does not end without the change as well shows nothing.
+            if verdict != "killed" or _run(copy, [failed] if failed else tests)[0] == "survived":
                 return verdict
+            if not failed:
+                break
             tests.remove(failed)
         return "not tried: its tests fail without it"
     finally:
@@ -121,7 +124,7 @@ def _try(mutant: Mutant, lines: Lines, copies: SimpleQueue[Path]) -> str:
 
 def _run(copy: Path, tests: Sequence[str]) -> tuple[str, str]:
     """Return what became of a mutant, and the test that noticed it."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-n", "0", *tests]
     environment = {**os.environ, "PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1", "CI": "true"}
     with subprocess.Popen(
         command, cwd=copy, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
