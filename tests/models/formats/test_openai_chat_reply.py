@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.models.conftest import (
     CHAT,
     calls_of,
@@ -71,6 +73,16 @@ async def test_a_call_without_id_gets_one(server: Server) -> None:
 async def test_an_id_repeated_in_every_piece_is_one_call(server: Server) -> None:
     events = await read(server, call(0, "a", "read", '{"x":'), call(0, "a", "read", "1}"))
     assert [entry.arguments for entry in calls_of(events)] == ['{"x":1}']
+
+
+@pytest.mark.parametrize(("second", "names"), [("read", ["read"]), ("grep", ["read", "grep"])])
+async def test_a_name_that_comes_again_before_any_argument_is_the_same_call_and_another_name_is_another(
+    server: Server, second: str, names: list[str]
+) -> None:
+    events = await read(server, call(0, None, "read", ""), call(0, None, second, '{"x":1}'))
+    calls = calls_of(events)
+    assert [entry.name for entry in calls] == names
+    assert calls[-1].arguments == '{"x":1}'
 
 
 async def test_arguments_as_an_object_are_taken_as_text(server: Server) -> None:
