@@ -1,11 +1,14 @@
 """The ways a configuration says permissions, and the rules they come to."""
 
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from toolwright.permission.forms import rules_from, with_legacy_tools
+from toolwright.errors import UsageError
+from toolwright.permission.forms import given_rules, rules_from, with_legacy_tools
+from toolwright.permission.rules import Rule
 from toolwright.testing import make_workspace
 
 HOME = Path("/home/ada")
@@ -73,3 +76,23 @@ def test_a_rule_knows_the_file_and_line_it_was_written_in(project: Path) -> None
     assert decision.rule is not None
     assert decision.rule.source == f"{project.resolve() / 'toolwright.jsonc'}:5"
     assert decision.layer == "project"
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (7, "7 is no rule: give Rule(permission, pattern, action), or the form of a setting."),
+        (["bash"], "'bash' is no rule: give Rule("),
+        ([Rule("bash", "*", cast("Any", "perhaps"))], "'perhaps' is none of"),
+        ({"bash": 3}, "is no permission"),
+    ],
+)
+def test_rules_that_a_program_gives_and_that_are_none_are_refused_with_what_to_give(given: Any, problem: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(problem)):
+        given_rules(given)
+
+
+def test_rules_that_a_program_gives_are_records_or_the_form_of_a_setting() -> None:
+    rule = Rule("bash", "*", "ask")
+    assert given_rules([rule]) == given_rules((rule,)) == (rule,)
+    assert [(one.permission, one.pattern, one.action) for one in given_rules({"bash": "ask"})] == [("bash", "*", "ask")]
