@@ -37,6 +37,10 @@ if "wrong defaults" in HABITS:
 if "empty defaults" in HABITS:
     WHO = {"type": "string", "title": "Who", "default": ""}
     FORM = {"message": "Who?", "requestedSchema": {"type": "object", "properties": {"who": WHO}}}
+for habit in HABITS:
+    if habit.endswith(" fields"):
+        MANY = {f"f{number}": WHO for number in range(int(habit.split()[0]))}
+        FORM = {"message": "All?", "requestedSchema": {"type": "object", "properties": MANY}}
 lock = threading.Lock()
 answers: dict[Any, threading.Event] = {}
 said: dict[Any, Any] = {}

@@ -296,6 +296,12 @@ async def test_a_form_that_needs_an_answer_is_left_to_who_else_answers(served: S
     assert len(asked) == 1
 
 
+@pytest.mark.parametrize(("habit", "action"), [("20 fields", "accept"), ("21 fields", "decline")])
+async def test_a_form_of_more_than_twenty_fields_is_put_to_nobody(served: Served, habit: str, action: str) -> None:
+    async with served(habit, user=TakesDefaults(None)) as workspace:
+        assert json.loads((await workspace.call("s_ask")).output)["action"] == action
+
+
 async def test_what_a_person_leaves_out_of_a_form_is_the_servers_default(served: Served) -> None:
     asked: list[Question] = []
 

@@ -9,6 +9,7 @@ import pytest
 from tests.models.conftest import CHAT, HELLO, Format, events_of, text_of
 from tests.models.replies import Reply
 from tests.models.server import Server
+from toolwright.config.auth import checked_key
 from toolwright.errors import ConfigError, UsageError
 from toolwright.models.connect import Connections, ProviderKey, accounts_of, connect, find_key
 from toolwright.models.known.catalog import Catalog
@@ -131,3 +132,13 @@ def test_connecting_loads_no_http_library() -> None:
         "assert not {'httpx2', 'difflib', 'email.utils', 'pydantic_ai'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("typed", ["", "  ", "a key", "schlüssel", "a\x07"])
+def test_what_can_be_no_key_is_not_stored(typed: str) -> None:
+    with pytest.raises(UsageError, match="othing was stored"):
+        checked_key(typed)
+
+
+def test_a_key_is_stored_without_the_blanks_around_it() -> None:
+    assert checked_key(" sk-1_x \n") == "sk-1_x"
