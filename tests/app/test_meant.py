@@ -9,7 +9,7 @@ from toolwright.app.copying import passages_of
 from toolwright.app.desk import Desk
 from toolwright.app.outcome import Pick
 from toolwright.app.project import LocalProject
-from toolwright.app.runs import Run, Runs
+from toolwright.app.runs import BackgroundRun, Runs
 from toolwright.app.who_answers import variant
 from toolwright.errors import UsageError
 from toolwright.models.scripted import ScriptedTurn
@@ -36,7 +36,7 @@ def test_an_agent_in_the_background_is_meant_by_its_name_or_by_a_beginning_that_
 def test_who_names_no_run_is_told_which_there_are(tmp_path: Path) -> None:
     runs = Runs(tmp_path / "runs.json")
     for name in ("quiet-heron", "quiet-fox"):
-        runs.put(Run(session=f"ses_{name}", name=name, directory="/p", began=0))
+        runs.put(BackgroundRun(session=f"ses_{name}", name=name, directory="/p", began=0))
     with pytest.raises(UsageError, match=r"There is no run 'x'\. There are: quiet-heron, quiet-fox\."):
         runs.named("x")
 

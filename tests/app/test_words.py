@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from toolwright.app.history import LARGEST, REMEMBERED, History
+from toolwright.app.history import LARGEST, REMEMBERED, PromptHistory
 from toolwright.app.model_choices import RECENT, ModelChoice, ProviderChoice, RecentModels, connectable, ordered
 from toolwright.app.shown import Looks
 from toolwright.app.words import duration, end_line, first_line, first_sentence, money, plural, summary_line
@@ -131,7 +131,7 @@ def test_the_models_chosen_last_are_remembered_each_once_and_the_newest_first(tm
 
 
 def test_so_many_prompts_are_kept_and_none_that_is_too_long(tmp_path: Path) -> None:
-    history = History(file=tmp_path / "folder" / "history")
+    history = PromptHistory(file=tmp_path / "folder" / "history")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "history").write_text("".join(f'"{number}"\n' for number in range(REMEMBERED)))
     history.remember("x" * (LARGEST + 1))
@@ -141,5 +141,5 @@ def test_so_many_prompts_are_kept_and_none_that_is_too_long(tmp_path: Path) -> N
     assert (len(kept), kept[0], len(kept[-1])) == (REMEMBERED, "1", LARGEST)
     (tmp_path / "folder" / "history").write_text('{"a": 1}\nno json\n"fine"\n')
     assert list(history.prompts()) == ["fine"]
-    History().remember("x")
-    assert list(History().prompts()) == []
+    PromptHistory().remember("x")
+    assert list(PromptHistory().prompts()) == []

@@ -6,7 +6,7 @@ import pytest
 
 from toolwright.calls.acts import Act, spells
 from toolwright.definition import tool
-from toolwright.flows.naming import Named, OwnRecords, act_of_call, host_of, ids_in, says, strings
+from toolwright.flows.naming import NamedThings, OwnRecords, act_of_call, host_of, ids_in, says, strings
 
 
 @tool
@@ -122,14 +122,14 @@ def act(**more: Any) -> Act:
     ],
 )
 def test_what_nobody_has_named_is_missing(one: Act, named: dict[str, Any], missing: tuple[str, ...]) -> None:
-    assert Named(**named).missing(one) == missing
+    assert NamedThings(**named).missing(one) == missing
 
 
 def test_the_users_own_records_say_what_a_thing_or_an_address_is_called() -> None:
     records = OwnRecords()
     records.add("Ada@a.example", "Ada", "")
     records.add("file_id:7", "notes.txt")
-    named = Named(prompts="Send notes.txt to ada.", records=records)
+    named = NamedThings(prompts="Send notes.txt to ada.", records=records)
     assert named.missing(act(to=("ada@A.example",), things=(("file_id", "7"),))) == ()
     assert named.missing(act(to=("bob@a.example",), things=(("file_id", "8"),))) == ("bob@a.example", "8")
 

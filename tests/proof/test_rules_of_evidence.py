@@ -9,7 +9,7 @@ from toolwright.errors import UsageError
 from toolwright.proof.claims import claims_of
 from toolwright.proof.commands import files_of, steps_of
 from toolwright.proof.conditions import check_conditions
-from toolwright.proof.doubts import LISTED, Change, check_reasons
+from toolwright.proof.doubts import LISTED, WorkChange, check_reasons
 from toolwright.proof.expected import Expected, answers_by_heart, expected_of
 from toolwright.proof.goal import goal_of
 from toolwright.proof.kinds import kind_of
@@ -202,10 +202,10 @@ def test_a_check_is_followed_into_what_it_runs_and_no_further_than_six_deep(tmp_
 
 def test_of_many_changed_parts_of_a_check_the_first_are_listed() -> None:
     check, restored = (tuple(f"{kind}{number}" for number in range(20)) for kind in ("a", "b"))
-    change = Change(work=(), tests=(), check=check, restored=restored)
+    change = WorkChange(work=(), tests=(), check=check, restored=restored)
     kinds = [one.kind for one in check_reasons(change, weight="doubt", why="")]
     assert (kinds.count("check_changed"), kinds.count("tests_changed"), LISTED) == (12, 12, 12)
-    same = Change(work=(), tests=(), check=("a",), restored=("a", "b"))
+    same = WorkChange(work=(), tests=(), check=("a",), restored=("a", "b"))
     assert [(one.kind, one.path) for one in check_reasons(same, weight="doubt", why="")] == [
         ("check_changed", "a"),
         ("tests_changed", "b"),
@@ -230,7 +230,7 @@ def test_of_many_changed_parts_of_a_check_the_first_are_listed() -> None:
     ],
 )
 def test_a_message_claims_what_it_says_has_been_done(message: str, claims: list[tuple[str, str]]) -> None:
-    assert [(one.said, one.value) for one in claims_of(message)] == claims
+    assert [(one.kind, one.value) for one in claims_of(message)] == claims
 
 
 @pytest.mark.parametrize(

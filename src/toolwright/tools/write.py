@@ -55,7 +55,7 @@ async def write(
     change = Change(place=place, before=None if old is None else old.data, after=after)
     outcomes = await files.commit([change], session_id=ctx.session_id, call_id=ctx.call_id)
     written, difference = await _as_written(files, outcomes[0], after, content)
-    diff = metadata["diff"] if written == content else await _diff(place, shown, written)
+    diff = metadata["diff"] if written == content else await _diff(place, visible, written)
     output = " ".join([_summary(place, written, existed=old is not None), *remarks]) + difference
     return Result(
         with_remarks(output, outcomes),
