@@ -17,9 +17,9 @@ ROOT = Path(__file__).parents[2]
 HALF = """
 import os, signal, sys
 from toolwright.cli import main
-from toolwright.files.replace import Replacement
+from toolwright.files.replace import FileReplacement
 
-apply = Replacement.apply
+apply = FileReplacement.apply
 done = []
 
 def apply_two(self):
@@ -28,7 +28,7 @@ def apply_two(self):
     done.append(self)
     apply(self)
 
-Replacement.apply = apply_two
+FileReplacement.apply = apply_two
 main(["merge", sys.argv[1], "--yes"])
 """
 """Merges a copy and dies between the second and the third file."""
